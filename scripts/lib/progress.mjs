@@ -41,7 +41,7 @@ async function liveStep(title, work, out) {
     frame = (frame + 1) % FRAMES.length;
     const line = `${FRAMES[frame]} ${title} (${seconds(performance.now() - startedAt)})${detail ? ` · ${detail}` : ''}`;
     clear();
-    out.write(line.slice(0, Math.max(20, (out.columns ?? 80) - 1)));
+    out.write(line.slice(0, Math.max(20, (out.columns || 80) - 1)));
   };
   const timer = setInterval(draw, SPIN_EVERY_MS);
   try {

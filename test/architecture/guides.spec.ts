@@ -30,7 +30,7 @@ const variables = new Set(
 /** Scripts of this repository, and of the project that `recourse init` lays out. */
 const scripts = [
   ...[...textOf('package.json').matchAll(/^ {4}"([\w:-]+)": "/gm)],
-  ...[...textOf('apps/cli/src/init/manifest.ts').matchAll(/^ +(\w+): program\(/gm)],
+  ...[...textOf('apps/cli/src/init/manifest.ts').matchAll(/^ +'?([\w-]+)'?: program\(/gm)],
 ].map(([, name = '']) => name);
 /** Variables that suites read, which users never set. */
 const measured = new Set(

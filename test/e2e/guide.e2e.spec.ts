@@ -7,6 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 const ROOT = process.cwd();
@@ -36,6 +37,7 @@ const SHOWS: readonly { readonly of: RegExp; readonly shows: RegExp; readonly st
   { of: /^npm run agent$/, shows: /"kind": "succeeded"/ },
   { of: /^npm run worker$/, shows: /The worker of rooms is ready/, stays: true },
   { of: /^npm run undo /, shows: /"outcome": "undone"/ },
+  { of: /^npm run called-off$/, shows: /Meeting 7 is called off/ },
 ];
 
 let scratch = '';
@@ -97,7 +99,8 @@ async function stopped(child: ChildProcess): Promise<void> {
   await over;
 }
 
-const booking = (): unknown => (JSON.parse(readFileSync(join(project, 'rooms.json'), 'utf8')) as unknown[])[0];
+const bookings = (): readonly { readonly status?: string }[] =>
+  JSON.parse(readFileSync(join(project, 'rooms.json'), 'utf8')) as readonly { readonly status?: string }[]; // what rooms.ts writes
 
 describe('the guide "Guard a tool of your own", on a stack', () => {
   it('has commands, all of them known', () => {
@@ -120,18 +123,23 @@ describe('the guide "Guard a tool of your own", on a stack', () => {
       const [, runId] = /"runId": "([^"]+)"/.exec(output) ?? [];
       if (runId !== undefined) {
         variables['RUN'] = runId;
-        expect(booking()).toMatchObject({ room: 'Ada', status: 'booked' });
+        expect(bookings().at(-1)).toMatchObject({ room: 'Ada', status: 'booked' });
       }
     },
     WITHIN_MS,
   );
 
-  it('ends with a world that was put right, in less than ten minutes', () => {
+  it('ends with a world that was put right, in less than ten minutes', async () => {
+    for (let waitedMs = 0; bookings().some(({ status }) => status === 'booked') && waitedMs < 60_000; waitedMs += 200)
+      await pause(200);
     const tookMs = performance.now() - startedAt;
     process.stdout.write(`the guide took ${(tookMs / 1_000).toFixed(0)} s, from nothing to undone\n`);
-    expect(booking()).toMatchObject({ room: 'Ada', status: 'cancelled' });
+    expect(bookings()).toMatchObject([
+      { room: 'Ada', status: 'cancelled' },
+      { room: 'Ada', status: 'cancelled' },
+    ]);
     expect(tookMs).toBeLessThan(WITHIN_MS);
-  });
+  }, 70_000);
 
   it('quotes code of the project', () => {
     const code = readdirSync(project)

@@ -36,10 +36,11 @@ const REMEDIES: Readonly<Record<string, string>> = {
   TENANT_FOREIGN:
     'Use a token of that tenant. On a development stack --tenant <tenant> asks for one; --as without --tenant asks for all tenants, which only administrators and auditors speak for.',
   TENANT_REQUIRED: 'Add --tenant <tenant>: what you speak for is all tenants, and this is about one of them.',
-  SELF_APPROVAL: 'Somebody else has to decide: neither the agent nor the person it acted for.',
+  SELF_APPROVAL:
+    'Somebody else has to decide: neither the agent nor the person it acted for. On a development stack: --as <subject>.',
   APPROVER_NOT_A_PERSON: 'Use the token of a person.',
   EDITOR_APPROVAL:
-    'Somebody else has to decide: nobody who registered or confirmed the contract or its newest version.',
+    'Somebody else has to decide: nobody who registered or confirmed the contract or its newest version. On a development stack: --as <subject>, else you are the account of this machine.',
   DIGEST_MISMATCH:
     'The action has changed since it was shown. Look again with `recourse recoveries show`, then decide.',
   APPROVAL_EXPIRED: 'The agent may ask again; that is a new question.',
@@ -58,7 +59,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   AUTHOR_NOT_A_PERSON: 'Use the token of the person who wrote it.',
   APPROVAL_USED: 'An approval is used once; look at the step with `recourse recoveries show`.',
   ROUTE_UNKNOWN: 'Look at the address: another service answers there, or one of another version.',
-  NOT_FOUND: 'Look for the name with the list command; what was just written may take a moment to show.',
+  NOT_FOUND:
+    'Look for it with `list` of the same commands, or with `recourse items`; what was just written may take a moment to show. An id of another tenant is not found.',
   NOT_READY: 'The service is still reading its inputs; try again in a moment.',
   BROKER_UNAVAILABLE: waitsFor('Kafka'),
   REGISTRY_UNAVAILABLE: waitsFor('schema registry'),

@@ -185,7 +185,18 @@ describe('a step', () => {
     expect(step(decided(), told('StepApproved'), told('StepApproved'))?.item).toBeNull();
   });
 
-  it.each(['StepDenied', 'LegDispatched', 'StepWaits'])('waits no more after %s, and is still known', (type) => {
+  it("is a person's when they denied it: nothing is undone, and somebody says what becomes of the effect", () => {
+    const { item: asked } = step(decided()) ?? {};
+    expect(step(decided(), told('StepDenied'))?.item).toMatchObject({
+      kind: 'manual',
+      reason: 'DENIED',
+      owner: asked?.owner,
+      deadlineAt: asked?.deadlineAt,
+    });
+    expect(step(decided(), told('StepDenied'), told('StepResolved'))).toBeUndefined();
+  });
+
+  it.each(['LegDispatched', 'StepWaits'])('waits no more after %s, and is still known', (type) => {
     expect(step(decided(), told(type, { members: [{ step: { step_id: 'step-1' } }] }))).toMatchObject({ item: null });
   });
 

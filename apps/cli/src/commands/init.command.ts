@@ -16,6 +16,12 @@ const ARCHIVES = join(ROOT, '.cache', 'release');
 const DATA_DIR = join(ROOT, '.recourse', 'data');
 const IGNORED = ['node_modules/', '.env', '.recourse/', 'rooms.json', ''].join('\n');
 
+/** What comes next, as docs/guides/guard-a-tool.md has it. */
+const NEXT: readonly ((folder: string) => string)[] = [
+  (folder) => `Next, here:   npx recourse contract register ${join(folder, 'contracts')}`,
+  () => 'Then, there:  npm install, npm run worker in a terminal of its own, and npm run agent',
+];
+
 export function addInit(program: Command, act: Act): void {
   program
     .command('init')
@@ -47,7 +53,9 @@ function init(session: Session, folder: string, sdk: string): Promise<undefined>
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .sort();
-  session.show({ folder, files }, () => [`laid out in ${folder}:`, ...files.map((file) => `  ${file}`)].join('\n'));
+  session.show({ folder, files }, () =>
+    [`laid out in ${folder}:`, ...files.map((file) => `  ${file}`), '', ...NEXT.map((step) => step(folder))].join('\n'),
+  );
   return Promise.resolve(undefined);
 }
 

@@ -62,7 +62,7 @@ export function describeReview(item: Doc): string {
 }
 
 /** Phases in which the deadline is a person's; in the others it is a worker's, or a timer's. */
-const ASKED_OF_PEOPLE: readonly string[] = ['awaiting_approval', 'manual', 'halted'];
+const ASKED_OF_PEOPLE: readonly string[] = ['awaiting_approval', 'manual', 'denied', 'halted'];
 
 function overview(item: Doc): string {
   const left = item['time_left_ms'];

@@ -24,6 +24,7 @@ describe('recourse init', () => {
   it('lays out an agent, its tool, a worker and contracts that pass the linter, where the stack is and how the SDK is installed', async () => {
     const { call, out } = atDesk();
     expect(await call('init', 'My Agent', '--sdk', 'sdk')).toBe(0);
+    expect(out()).toMatch(/called-off\.ts[^]*Next, here: +npx recourse contract register .*My Agent\/contracts/u);
     expect(out()).toMatch(/agent\.ts[^]*contracts\/rooms\.book_room\.json[^]*rooms\.ts[^]*worker\.ts/);
     expect(JSON.parse(read('package.json'))).toMatchObject({
       name: 'my-agent',

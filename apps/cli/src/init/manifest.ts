@@ -20,6 +20,7 @@ export function manifestOf(
       agent: program('agent.ts'),
       worker: program('worker.ts'),
       undo: program('undo.ts'),
+      'called-off': program('called-off.ts'),
       check: 'tsc',
     },
     dependencies: Object.fromEntries(archives.map((file) => [packageOf(file), `file:${file}`])),

@@ -126,13 +126,16 @@ export function Clock({ review }: Props): ReactNode {
             <Countdown until={readAt(review) + left} over="no more: the window is closed" />
           )}
         </Fact>
-        <Fact name="Somebody has to decide within">
+        <Fact name={ASKED_OF_PEOPLE.includes(review.phase) ? 'Somebody has to decide within' : 'It goes on within'}>
           {deadline === null ? 'no deadline' : <Countdown until={deadline} over="overdue" />}
         </Fact>
       </Facts>
     </Card>
   );
 }
+
+/** Phases in which the deadline is a person's; in the others it is a worker's, or a timer's. */
+const ASKED_OF_PEOPLE: readonly string[] = ['awaiting_approval', 'manual', 'denied', 'halted'];
 
 const readTimes = new WeakMap<Review, number>();
 

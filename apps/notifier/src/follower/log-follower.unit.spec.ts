@@ -105,7 +105,7 @@ describe('who follows a log', () => {
       const [log, store] = [new Log(pageSize), new MemoryNotifierStore()];
       log.add('RecoveryPlanned', asked('s1'));
       log.add('RecoveryPlanned', asked('s2'));
-      log.add('StepDenied', { step_id: 's1' });
+      log.add('StepResolved', { step_id: 's1' });
       await follower(log, store).readOn();
       expect(await queuedIn(store)).toEqual([
         ['s1', 'ended', NOW],
@@ -166,7 +166,7 @@ describe('who follows a log', () => {
     log.add('RecoveryPlanned', asked('s2'));
     await quick.readOn();
     expect([await slow.readOn(), await slow.readOn()]).toEqual([0, 0]);
-    log.add('StepDenied', { step_id: 's2' });
+    log.add('StepResolved', { step_id: 's2' });
     expect(await slow.readOn()).toBe(1);
     expect((await queuedIn(store)).map(([id, occasion]) => `${id} ${occasion}`)).toEqual([
       's1 opened',

@@ -34,10 +34,22 @@ interface Named {
   readonly reason: string;
 }
 
+/**
+ * What begins a person's work on a step, where that is not to say how it ended: to find out, or to see why it failed, what the worker said and
+ * what may be done (try again, once that is mended).
+ */
+const MANUAL_WAY: Readonly<Record<string, string>> = {
+  OUTCOME_UNKNOWN: 'recoveries check --purpose reconcile',
+  VERIFICATION_FAILED: 'recoveries check --purpose reconcile',
+  COMPENSATION_FAILED: 'reviews show',
+  FACTS_NOT_OBSERVED: 'reviews show',
+  RESOURCE_CHANGED: 'reviews show',
+};
+
 /** What a person types, as it stands; in a terminal it asks for what it needs to know besides. The id is that of the thing. */
 const WAY_OUT = {
   approval: ({ id }) => `recourse recoveries approve ${id}`,
-  manual: ({ id }) => `recourse recoveries resolve ${id}`,
+  manual: ({ id, reason }) => `recourse ${MANUAL_WAY[reason] ?? 'recoveries resolve'} ${id}`,
   halted: ({ id }) => `recourse reviews show ${id}`,
   rollback: ({ id, reason }) => `recourse rollbacks ${verbOf(reason)} ${id}`,
   task: ({ id }) => `recourse tasks close ${id}`,

@@ -47,4 +47,13 @@ describe('what waits for a person', () => {
   it('of a budget names the escalation that people decide, not the reservation it is about', () => {
     expect(waitingFor('budget', 'res_1')).toMatch(/^recourse budgets approve esc_[0-9a-f]{32}$/u);
   });
+
+  it.each([
+    ['OUTCOME_UNKNOWN', 'recourse recoveries check --purpose reconcile step_1'],
+    ['COMPENSATION_FAILED', 'recourse reviews show step_1'],
+    ['UNCONTRACTED', 'recourse recoveries resolve step_1'],
+  ])('of a step that is for a person because of %s begins with what that takes', (reason, command) => {
+    const item = { ...OPEN, kind: 'manual' as const, reason };
+    expect(shownItem({ ...WAITING, id: 'step_1', item }, 0).way_out).toBe(command);
+  });
 });

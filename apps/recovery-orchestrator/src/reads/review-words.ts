@@ -50,6 +50,7 @@ export const WHY: Readonly<Record<string, string>> = {
   POLICY_AUTO: 'The contract lets the compensation run without a person.',
   APPROVED: 'People agreed to the compensation.',
   DENIED: 'A person denied the compensation.',
+  TRIED_AGAIN: 'A person had it tried again.',
   ABANDONED: 'A person gave the compensation up.',
   SUCCESS_CONDITION_HELD: 'The compensation was observed.',
 } satisfies Readonly<
@@ -57,6 +58,7 @@ export const WHY: Readonly<Record<string, string>> = {
     | DecisionReason
     | EscalationReason
     | 'DENIED'
+    | 'TRIED_AGAIN'
     | 'KILL_SWITCH'
     | 'CHILDREN'
     | 'FACT_CHANGED'

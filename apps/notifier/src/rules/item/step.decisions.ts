@@ -47,6 +47,15 @@ export function approveStep(body: Recoveries<'StepApproved'>, known: Known): rea
   return agrees(known, stepOf(body));
 }
 
+/** Nothing is undone now, and the effect stands: a person says what becomes of it, by the time that there was to decide. */
+export function denyStep(body: Recoveries<'StepDenied'>, known: Known, place: Place): readonly ThingChange[] {
+  const step = stepThing(body, known);
+  const { item } = step;
+  return item === null
+    ? puts(step)
+    : opens(step, 'manual', { reason: 'DENIED', owner: item.owner, deadline_at: item.deadlineAt }, place);
+}
+
 export function escalateStep(body: Recoveries<'StepEscalated'>, known: Known, place: Place): readonly ThingChange[] {
   return opens(stepThing(body, known), 'manual', body, place);
 }
