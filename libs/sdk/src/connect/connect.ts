@@ -22,8 +22,9 @@ import type { Producer } from '../producer/producer.js';
 import { FileClaimStore } from '../stores/claim-store.file.js';
 import { FilePositionStore } from '../stores/position-store.file.js';
 import { undos } from '../undo/undo.js';
-import { createWorker, requestsTopic } from '../worker/worker.js';
+import { createWorker } from '../worker/worker.js';
 import type { Worker, WorkerNote } from '../worker/worker.messages.js';
+import { noteUnknown, refuseUnknown } from './adapters.js';
 import { ConnectProblem } from './connect.problem.js';
 import type {
   ConnectedGuardOptions,
@@ -202,6 +203,7 @@ class Connection implements Recourse {
     { contract, externalTransactionRef, ...overrides }: ConnectedGuardOptions<Value>,
   ): Promise<ConnectedTool<Args, Value>> {
     const options = { ...(await this.guardOptions(contract)), ...overrides };
+    await noteUnknown(() => this.kafka, options);
     const guarded = guard(forwardTool(tool, externalTransactionRef), options);
     // What the tool itself gave, less some members: what its type says.
     return (args, place) => guarded(callAt(args, place, this)) as ReturnType<ConnectedTool<Args, Value>>;
@@ -275,17 +277,5 @@ class Connection implements Recourse {
 
   private refuseClosed(): void {
     if (this.isClosed) throw new ConnectProblem('CONNECTION_CLOSED', `the connection of ${this.name} is closed`);
-  }
-}
-
-/** Errors: ConnectProblem(ADAPTER_UNKNOWN); those of Kafka. */
-async function refuseUnknown(kafka: Kafka, adapter: string): Promise<void> {
-  const admin = await kafka.admin();
-  try {
-    const topic = requestsTopic(adapter);
-    if ((await admin.partitionCount(topic)) === null)
-      throw new ConnectProblem('ADAPTER_UNKNOWN', `there is no topic ${topic}: nothing is asked of this adapter`);
-  } finally {
-    await admin.close();
   }
 }

@@ -6,6 +6,7 @@ import { contractBody } from '@recourse/contract';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';
 import { nodeProblem } from '../node-version.js';
 import { turns } from '../worker/worker.testing.js';
+import type { GuardTrouble } from '../guard/guard.messages.js';
 import { connect } from './connect.js';
 import { TEST_CONTRACT, TestStack, tokenOf } from './connect.testing.js';
 
@@ -202,6 +203,28 @@ describe('what a connection lacks is said with a code, and what to do about it',
       code: 'ADAPTER_UNKNOWN',
       message: expect.stringContaining('RECOURSE_ADAPTERS'),
     });
+  });
+
+  it('of a guarded tool: that nobody can be asked to undo it, before it acts, and no more once somebody can', async () => {
+    stack.leaveFile();
+    const heard: string[] = [];
+    const onTrouble = ({ code, problems }: GuardTrouble): void => {
+      heard.push(`${code}: ${problems.map(({ message }) => message).join()}`);
+    };
+    const recourse = await connect(stack.options({ onTrouble }));
+    const admin = await stack.broker.forActor('operator').admin();
+    await recourse.guard(issueRefund, { contract: REFUND });
+    // Whoever sees no topic of requests at all may not look at them.
+    expect(heard).toEqual([]);
+    await admin.ensureTopics([{ name: 'recourse.tool-requests.mail', partitions: 1 }]);
+    await recourse.guard(issueRefund, { contract: REFUND });
+    expect(heard).toEqual([
+      expect.stringMatching(/^ADAPTER_UNKNOWN: .*recourse\.tool-requests\.payments.*RECOURSE_ADAPTERS/u),
+    ]);
+    await admin.ensureTopics([{ name: 'recourse.tool-requests.payments', partitions: 1 }]);
+    await recourse.guard(issueRefund, { contract: REFUND });
+    expect(heard).toHaveLength(1);
+    await recourse.close();
   });
 
   it.each([

@@ -181,7 +181,9 @@ export type GuardTroubleCode =
   /** The call was made, and nobody knows whether it took effect: what the tool said. Objects to nothing. */
   | 'TOOL_UNCERTAIN'
   /** The tool gave no text for a handle; its outcome is told without one. Objects to nothing. */
-  | 'HANDLE_UNREADABLE';
+  | 'HANDLE_UNREADABLE'
+  /** Nobody can be asked to undo the effect: its adapter has no topic here. Objects to nothing. */
+  | 'ADAPTER_UNKNOWN';
 
 /** What a guard objects to, with every problem it found. */
 export interface GuardTrouble {
