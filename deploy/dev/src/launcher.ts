@@ -108,9 +108,11 @@ async function runProgramme(
   return programme.story(stack, processes, options);
 }
 
-async function stopAll(session: Session): Promise<void> {
-  await session.processes?.stop();
-  await session.stack?.stop();
+function stopAll(session: Session): Promise<void> {
+  return step('stopping everything', async () => {
+    await session.processes?.stop();
+    await session.stack?.stop();
+  });
 }
 
 function seconds(ms: number): string {
@@ -126,7 +128,7 @@ function printWhereabouts(session: Session, more: readonly string[]): void {
       '',
       `Everything was ready in ${seconds(session.readyMs)}; of that Kafka, registry and PostgreSQL took ${seconds(stack.readyMs)}`,
       `  Kafka       ${stack.kafka.brokers.join(',')}`,
-      `  registry    ${stack.registryUrl}`,
+      `  schemas     ${stack.registryUrl}`,
       `  PostgreSQL  postgres://${user}@${host}:${String(port)}/postgres (password in ${stack.dataDir}/stack.json)`,
       `  logs        ${stack.logDir}`,
       ...more,

@@ -117,7 +117,10 @@ function facts(item: Doc): string {
     ['said to hold again by', again['source']],
     ['changed since', changed],
     ['resource was', looked(docOf(seen['before']))],
-    ['resource is', looked(docOf(seen['seen']))],
+    [
+      'resource is',
+      looked(docOf(seen['seen'])) ?? (seen['seen'] === null ? 'nobody has looked at it for this review yet' : null),
+    ],
   ]);
 }
 
