@@ -18,14 +18,12 @@ export async function refuseUnknown(kafka: Kafka, adapter: string): Promise<void
  *
  * Errors: none; who may not look at the topics, or does not reach them, is told nothing.
  */
-export async function noteUnknown(kafkaOf: () => Kafka, { contract, mode, onTrouble }: GuardOptions): Promise<void> {
+export async function noteUnknown(kafka: Kafka, { contract, mode, onTrouble }: GuardOptions): Promise<void> {
   if (mode === 'off') return;
   const adapters = new Set(
     reversalCallsOf(contract).flatMap(({ capability }) => (capability === null ? [] : [adapterOf(capability)])),
   );
-  const seen = await Promise.resolve()
-    .then(() => topicsSeen(kafkaOf()))
-    .catch((): readonly string[] => []);
+  const seen = await topicsSeen(kafka).catch((): readonly string[] => []);
   // Where access is closed an agent sees no topic of requests, and whether there is one is not for it to know.
   if (!seen.some((topic) => topic.startsWith(requestsTopic('')))) return;
   const unknown = [...adapters].filter((adapter) => !seen.includes(requestsTopic(adapter)));

@@ -203,7 +203,7 @@ class Connection implements Recourse {
     { contract, externalTransactionRef, ...overrides }: ConnectedGuardOptions<Value>,
   ): Promise<ConnectedTool<Args, Value>> {
     const options = { ...(await this.guardOptions(contract)), ...overrides };
-    await noteUnknown(() => this.kafka, options);
+    await noteUnknown(this.kafka, options);
     const guarded = guard(forwardTool(tool, externalTransactionRef), options);
     // What the tool itself gave, less some members: what its type says.
     return (args, place) => guarded(callAt(args, place, this)) as ReturnType<ConnectedTool<Args, Value>>;
