@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { isAbsolute, join, resolve } from 'node:path';
 import { defaultDataDir } from './paths.mjs';
 
-export const SCENARIOS = ['drifted-refund', 'window-closed', 'twelve-calls', 'checkout'];
+export const SCENARIOS = ['drifted-refund', 'window-closed', 'twelve-calls', 'checkout', 'none'];
 export const BREAKS = ['phantom-undo'];
 
 export const HELP = `npm start -- [options]
@@ -18,6 +18,7 @@ refund and tells what happens, then stays up and prints where everything is. Ctr
                              twelve-calls: one agent action of twelve calls, accounted for up to
                              the moment of undo
                              checkout: reserve, charge, book, notify, with each failure of each step
+                             none: no story and none of its processes, for tools of your own
   --break <what>             ${BREAKS.join(' | ')}: the provider answers 200 and undoes nothing;
                              the story has to notice it and exits non-zero
   --secure                   Kafka and the schema registry ask who somebody is: a user with a password for

@@ -35,6 +35,7 @@ import { addTasks } from './commands/tasks.command.js';
 import { addKeys } from './commands/keys.command.js';
 import { addStatus } from './commands/status.command.js';
 import { addUndo } from './commands/undo.command.js';
+import { addWorkers } from './commands/workers.command.js';
 import type { Flags } from './config.js';
 import { CliProblem, EXIT_CODES, problemOf, problemText } from './problem.js';
 import type { ExitKind } from './problem.js';
@@ -75,6 +76,7 @@ const COMMANDS: readonly ((program: Command, act: Act) => void)[] = [
   addAutonomy,
   addItems,
   addStatus,
+  addWorkers,
   addNotifications,
   addParked,
   addErasures,

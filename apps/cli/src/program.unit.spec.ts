@@ -293,7 +293,11 @@ describe('a review item', () => {
         },
       ],
     },
-    approvals: { given: [{ by: 'olga', at: 0, reason: 'seen' }], required: 2 },
+    approvals: {
+      given: [{ by: 'olga', at: 0, reason: 'seen' }],
+      required: 2,
+      why_two: 'The contract asks two people.',
+    },
     links: {
       mutation: { service: 'mutation-ledger', path: '/v1/mutations/mut_1' },
       recovery: { service: 'recovery-orchestrator', path: '/v1/recoveries?run_id=run_1' },
@@ -342,6 +346,7 @@ describe('a review item', () => {
       'sealed (opened by payload_reader), sha256 ab',
       'medium: the contract does not say',
       '1 of 2',
+      'why two         The contract asks two people.',
       '/v1/mutations/mut_1 of mutation-ledger',
       'recourse.recoveries, partition 1, seq 7',
       '1 min 30 s',

@@ -21,6 +21,9 @@ import { AGENT, userVariables } from './users.js';
 const LITTLE_STORIES = { 'twelve-calls': playTwelveCalls, checkout: playCheckout } as const;
 type LittleStory = keyof typeof LITTLE_STORIES;
 
+/** The stack alone, for tools of one's own. */
+const NO_STORY = 'none';
+
 const isLittle = (scenario: string): scenario is LittleStory => Object.hasOwn(LITTLE_STORIES, scenario);
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -38,7 +41,7 @@ function demo(): Programme {
       plan = await planSystem(stack, {
         dataDir,
         adapters,
-        withExample: !withLittleServices,
+        withExample: !withLittleServices && scenario !== NO_STORY,
         withLittleServices,
         withNotifier: true,
         withConsole: true,
@@ -52,6 +55,7 @@ function demo(): Programme {
     },
     story: async (stack, _processes, options) => {
       if (plan === null) return false;
+      if (options.scenario === NO_STORY) return true;
       say(`The console is at ${plan.urls.console}: sign in as mira to see what follows, and to decide there.`);
       const held = isLittle(options.scenario)
         ? await playLittle(options.scenario, plan, stack, folder)
@@ -151,9 +155,12 @@ function whereabouts({ urls, logId, audited }: SystemPlan, dataDir: string): rea
     service('budgets', urls.budget),
     service('notifier', urls.notifier),
     `  tokens      ${urls.issuer}   (development only: issues any token to anyone)`,
-    isHere(urls.services)
-      ? `  services    ${urls.services}/state`
-      : `  provider    ${urls.provider}/effects     warehouse ${urls.warehouse}     loyalty ${urls.loyalty}/notifications`,
+    ...(isHere(urls.services) ? [`  services    ${urls.services}/state`] : []),
+    ...(isHere(urls.provider)
+      ? [
+          `  provider    ${urls.provider}/effects     warehouse ${urls.warehouse}     loyalty ${urls.loyalty}/notifications`,
+        ]
+      : []),
     `  log id      ${logId}`,
     ...(audited === null ? [] : [`  heads       ${audited.headsFile}   (signed by an auditor and a witness)`]),
     '',

@@ -103,7 +103,7 @@ function whomOf(contract: Contract, undoability: Undoability): string {
   const approval = contract.recovery_approval_mode ?? 'human';
   const people = {
     auto: 'nobody is asked',
-    human: 'after one person has approved',
+    human: 'after one person has approved, or two where nobody is known to answer for the agent',
     dual_control: 'after two different people have approved',
   }[approval];
   const policy = contract.recovery_policy_ref === undefined ? '' : `, under the policy ${contract.recovery_policy_ref}`;

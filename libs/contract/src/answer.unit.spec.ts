@@ -26,7 +26,7 @@ describe('the answer on a capability', () => {
       'restored',
       {
         by_when: 'within 1 min',
-        by_whom: 'after one person has approved',
+        by_whom: 'after one person has approved, or two where nobody is known to answer for the agent',
         verified_how: 'crm.get_label observes',
         with_which_residue: 'none',
       },

@@ -118,7 +118,7 @@ export type {
   WaitOptions,
 } from './undo/undo.js';
 export { createWorker, RESULTS_TOPIC } from './worker/worker.js';
-export type { Worker, WorkerNote, WorkerOptions } from './worker/worker.messages.js';
+export type { AnsweredStep, Worker, WorkerNote, WorkerOptions } from './worker/worker.messages.js';
 export { closingRef, forwardFinding, happened, notHappened } from '@recourse/contract';
 export type { ForwardFinding } from '@recourse/contract';
 export { runLeg } from './worker/leg-runner.js';

@@ -377,7 +377,8 @@ export class World {
         if (note.type === 'trouble') this.trouble(actor.name, note.doing, note.cause);
         else
           this.trace(
-            () => `${actor.name} ${note.type} ${'outcomes' in note ? `${note.legId} ${note.outcomes.join()}` : ''}`,
+            () =>
+              `${actor.name} ${note.type} ${note.type === 'answered' ? `${note.legId} ${note.steps.map(({ outcome }) => outcome).join()}` : ''}`,
           );
       },
     };

@@ -198,7 +198,7 @@ function releaseText(release: unknown): string | null {
 
 function proposal(item: Doc): string {
   const proposed = docOf(item['compensation']);
-  const { given, required } = docOf(item['approvals']);
+  const { given, required, why_two: whyTwo } = docOf(item['approvals']);
   const isProposed = proposed['capability'] !== undefined;
   return formatFields([
     ['capability', proposed['capability']],
@@ -216,6 +216,7 @@ function proposal(item: Doc): string {
     ['proved by', proposed['success_condition']],
     ...docsOf(proposed['then']).flatMap(furtherCall),
     ['approvals', isProposed ? `${docsOf(given).length} of ${cellText(required)}` : null],
+    ['why two', isProposed ? whyTwo : null],
     ...docsOf(given).map(
       (approval) =>
         [

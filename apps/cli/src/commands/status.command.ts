@@ -10,6 +10,7 @@ import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 import type { Act } from './options.js';
 import { countParked, parkedText } from './parked-records.js';
+import { findSilent, silentText } from './workers.command.js';
 
 /** A service as it answers, or the code with which it does not. */
 interface Standing {
@@ -36,16 +37,22 @@ export function addStatus(program: Command, act: Act): void {
   program
     .command('status')
     .description(
-      'whether each service works: its partitions as the instance that answers has them, what is in the way, and how many records are parked',
+      'whether each service works: its partitions as the instance that answers has them, what is in the way, how many records are parked, and which workers are silent',
     )
     .action(
       act(async (session) => {
         const asked = [...SERVICES, 'notifier' as const].map((service) => standingOf(session, service));
         const services = (await Promise.all(asked)).filter((one) => one !== null);
-        const parked = await countParked(session);
+        const [parked, silent] = await Promise.all([countParked(session), findSilent(session)]);
         const rows = services.flatMap(rowsOf);
-        session.show({ services, parked }, () =>
-          [formatTable(COLUMNS, rows), remediesFor(rows), parkedText(parked)]
+        const ofWorkers = silentText(silent);
+        session.show({ services, parked, silent }, () =>
+          [
+            formatTable(COLUMNS, rows),
+            remediesFor(rows),
+            parkedText(parked),
+            ofWorkers === null ? null : `${ofWorkers} What to do: recourse workers`,
+          ]
             .filter((text) => text !== null)
             .join('\n\n'),
         );

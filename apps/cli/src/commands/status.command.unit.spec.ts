@@ -17,6 +17,7 @@ function stack(said: Readonly<Record<string, object | undefined>> = {}, parked: 
   });
   return desk(({ host, pathname }) => {
     const name = host.split('.')[0] ?? '';
+    if (pathname === '/v1/workers') return said['workers'] === undefined ? undefined : Response.json(said['workers']);
     if (pathname === '/v1/parked') return Response.json({ items: name === 'ledger' ? parked : [] });
     if (name in said && said[name] === undefined) return undefined;
     return Response.json(said[name] ?? ready(name));
@@ -66,5 +67,45 @@ describe('the status of an installation', () => {
     const { call, out } = stack({}, [{ parked_id: 'p1' }]);
     expect(await call('status')).toBe(0);
     expect(out()).toContain('1 parked record waits, too: recourse parked list');
+  });
+
+  it('tells of workers that do not answer, and where to read on', async () => {
+    const items = [
+      { tenant: 'acme', adapter: 'mail', asked: 4, silent: 3, oldest_at: 0 },
+      { tenant: 'acme', adapter: 'crm', asked: 2, silent: 0, oldest_at: 0 },
+    ];
+    const { call, out } = stack({ workers: { items, more: false, keys: null } });
+    expect(await call('status')).toBe(0);
+    expect(out()).toContain('3 calls were not answered in time by the workers of mail. What to do: recourse workers');
+  });
+});
+
+describe('the workers of an installation', () => {
+  const keys = [
+    { key_id: 'k-1', acts: true, observes: false, adapters: ['mail'], tenants: ['*'], valid_until: 0 },
+    { key_id: 'k-2', acts: false, observes: true, adapters: ['*'], tenants: ['acme'], valid_until: null },
+  ];
+
+  it('are shown with what waits for them, who is silent and whose keys work', async () => {
+    const items = [{ tenant: 'acme', adapter: 'mail', asked: 4, silent: 1, oldest_at: 0 }];
+    const { call, out } = stack({ workers: { items, more: false, keys } });
+    expect(await call('workers')).toBe(0);
+    expect(out()).toMatch(/^mail +acme +4 +1 +1970-01-01 00:00:00Z$/mu);
+    expect(out()).toContain('1 call was not answered in time by the workers of mail. Look whether a worker');
+    expect(out()).toMatch(/^k-1 +yes +no +mail +all +1970-01-01 00:00:00Z$/mu);
+    expect(out()).toMatch(/^k-2 +no +yes +all +acme +it is revoked$/mu);
+  });
+
+  it('say so where nothing is asked, and where anybody may work', async () => {
+    const { call, out } = stack({ workers: { items: [], more: false, keys: null } });
+    expect(await call('workers')).toBe(0);
+    expect(out()).toContain('Nothing is asked of any worker now.');
+    expect(out()).toContain('any process may work');
+  });
+
+  it('say so where no key works', async () => {
+    const { call, out } = stack({ workers: { items: [], more: false, keys: [] } });
+    expect(await call('workers')).toBe(0);
+    expect(out()).toContain('No key of a worker is valid now');
   });
 });

@@ -241,7 +241,7 @@ describe('answering for a capability', () => {
     for (const part of [
       'payments.reverse_refund compensates it',
       'within 1 h of the commit',
-      'after one person has approved',
+      'after one person has approved, or two where nobody is known to answer for the agent',
       "observed.status == 'reversed'",
       '2500 minor units of INR',
       'processing fee',

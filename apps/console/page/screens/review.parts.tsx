@@ -195,7 +195,7 @@ export function Proposed({ review }: Props): ReactNode {
 }
 
 export function Agreed({ review }: Props): ReactNode {
-  const { given, required } = review.approvals;
+  const { given, required, why_two: whyTwo } = review.approvals;
   const open = Math.max(0, required - given.length);
   return (
     <Card title="Who agreed">
@@ -217,6 +217,7 @@ export function Agreed({ review }: Props): ReactNode {
           ? `Still ${open} of ${required}: approvers who neither acted, nor stand to gain, nor wrote the contract.`
           : null}
       </p>
+      {whyTwo === null ? null : <p>{whyTwo}</p>}
     </Card>
   );
 }

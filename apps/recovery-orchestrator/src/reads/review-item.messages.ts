@@ -163,6 +163,8 @@ export interface ReviewItem {
   readonly approvals: {
     readonly given: readonly { readonly by: string; readonly at: number; readonly reason: string }[];
     readonly required: number;
+    /** Why more than one person is asked, as a sentence; null where one is enough. */
+    readonly why_two: string | null;
   };
   /** What an approval must name; null where nothing is proposed. */
   readonly action_digest: string | null;

@@ -24,7 +24,7 @@ import type {
   ShownStatement,
   ShownWords,
 } from './review-item.messages.js';
-import { WHY } from './review-words.js';
+import { WHY, whyTwo } from './review-words.js';
 import { isSealedForReader, isUnreadable, shown } from './shown-payload.js';
 import { foldedText, shownDoc } from './shown-text.js';
 
@@ -59,6 +59,7 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
     approvals: {
       given: step.approvals.map(({ by, at, reason }) => ({ by, at, reason })),
       required: step.required_approvals,
+      why_two: whyTwo(step),
     },
     action_digest: step.action_digest?.toString('hex') ?? null,
     time_left_ms: timeLeft(step, seen.now, seen.marginMs),

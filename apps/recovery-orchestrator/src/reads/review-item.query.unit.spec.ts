@@ -71,6 +71,17 @@ describe('a review item', () => {
     expect(itemAt(run, 10_000, [], '1nes').lookalikes).toEqual([['1nes', 'ines']]);
   });
 
+  it('says why two people are asked: their contract does, or nobody is known to answer for the action', () => {
+    expect(itemOf().approvals).toMatchObject({ required: 1, why_two: null });
+    const { required, why_two: why } = itemOf({ execution: execution({ initiator: null }) }).approvals;
+    expect(required).toBe(2);
+    expect(why).toContain('its execution names no initiator');
+    expect(itemOf({ terms: terms({ recovery_approval_mode: 'dual_control' }) }).approvals).toMatchObject({
+      required: 2,
+      why_two: 'The contract asks two people before compensating.',
+    });
+  });
+
   it('names who agreed to the action before its effect: people, or the rule that let it go', () => {
     const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
     expect(itemAt(run, 10_000, ['policy:notices@1/status']).action.agreed_by).toEqual(['policy:notices@1/status']);

@@ -1,6 +1,6 @@
 // Why a person is asked, in words. A code without words is shown as it is.
 import type { DecisionReason } from '../rules/decision/recovery.decisions.js';
-import type { EscalationReason } from '../rules/step/step.messages.js';
+import type { EscalationReason, StepDoc } from '../rules/step/step.messages.js';
 
 export const WHY: Readonly<Record<string, string>> = {
   HIGH_IMPACT: 'The compensation moves money, destroys something or touches security: a person decides.',
@@ -67,3 +67,18 @@ export const WHY: Readonly<Record<string, string>> = {
     string
   >
 >;
+
+/** Why two people are asked, as a sentence; null where fewer are. Source: `requiredApprovals`. */
+export function whyTwo({
+  required_approvals: required,
+  terms,
+  in_force,
+  answerable_to: answerable,
+}: Pick<StepDoc, 'required_approvals' | 'terms' | 'in_force' | 'answerable_to'>): string | null {
+  if (required < 2) return null;
+  if (terms?.recovery_approval_mode === 'dual_control') return 'The contract asks two people before compensating.';
+  if (in_force?.approval_mode === 'dual_control') return 'The policy in force asks two people before compensating.';
+  return answerable === null
+    ? 'Nobody is known to answer for the action: its execution names no initiator, and no charter names an owner of its agent. So two people agree.'
+    : null;
+}

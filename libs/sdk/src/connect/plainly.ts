@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { Failure } from '@recourse/kernel';
 import { EdgeProblem } from '../edge/edge.js';
-import type { WorkerNote } from '../worker/worker.messages.js';
+import type { AnsweredStep, WorkerNote } from '../worker/worker.messages.js';
 import { ConnectProblem } from './connect.problem.js';
 import type { Whereabouts } from './whereabouts.js';
 
@@ -46,12 +46,35 @@ function whys(error: Error): readonly string[] {
   return cause instanceof Error && !(cause instanceof Failure) ? [message, ...whys(cause)] : [message];
 }
 
-/** A note of a worker in one line; trouble without its trace. Pure. */
+/**
+ * A note of a worker in one line, with the run, each step and why it ended as it did; trouble without its trace. Pure.
+ *
+ * Shape: words of a tool and names from outside stand in quotes, as JSON writes them, so that none of them moves a terminal.
+ */
 export function noteLine(note: WorkerNote): string {
-  if (note.type !== 'trouble') return JSON.stringify(note);
-  const { doing, cause } = note;
-  const why = plainly(cause) ?? (cause instanceof Error ? `${cause.name}: ${cause.message}` : inspect(cause));
-  return `trouble: ${doing}: ${why}`;
+  switch (note.type) {
+    case 'assigned':
+      return note.partitions.length === 0
+        ? 'asked of no partition: other workers of its group have them'
+        : `asked on partitions ${note.partitions.join(', ')}`;
+    case 'answered':
+      return `answered for run ${JSON.stringify(note.runId)} (leg ${note.legId}): ${note.steps.map(stepText).join('; ')}`;
+    case 'held_back':
+      return `held back before step ${JSON.stringify(note.stepId)} of run ${JSON.stringify(note.runId)} (leg ${note.legId}): it may not go on, or its time is over`;
+    case 'unreadable':
+    case 'refused':
+      return `${note.type}: the request at offset ${note.offset} of partition ${note.partition}: ${JSON.stringify(note.reason)}`;
+    case 'trouble': {
+      const { doing, cause } = note;
+      const why = plainly(cause) ?? (cause instanceof Error ? `${cause.name}: ${cause.message}` : inspect(cause));
+      return `trouble: ${doing}: ${why}`;
+    }
+  }
+}
+
+function stepText({ stepId, outcome, errorKind, detail }: AnsweredStep): string {
+  const why = [errorKind, detail === null ? null : JSON.stringify(detail)].filter((part) => part !== null);
+  return `step ${JSON.stringify(stepId)} ${outcome}${why.length === 0 ? '' : ` (${why.join(': ')})`}`;
 }
 
 /** The process, as far as its end goes. */

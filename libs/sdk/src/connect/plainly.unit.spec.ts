@@ -70,7 +70,30 @@ describe('a note of a worker', () => {
     );
   });
 
-  it('tells anything else as it is', () => {
-    expect(noteLine({ type: 'assigned', partitions: [1] })).toBe('{"type":"assigned","partitions":[1]}');
+  it('tells what was answered: the run, each step, and why one did not end well', () => {
+    const step = { stepId: 's-1', outcome: 'verified', errorKind: null, detail: null };
+    const failed = { stepId: 's-2', outcome: 'failed', errorKind: 'rejected', detail: 'no\u001b[2J such booking' };
+    const line = noteLine({ type: 'answered', legId: 'leg-1', runId: 'run-7', steps: [step, failed] });
+    expect(line).toBe(
+      'answered for run "run-7" (leg leg-1): step "s-1" verified; step "s-2" failed (rejected: "no\\u001b[2J such booking")',
+    );
+  });
+
+  it('tells what it is asked on, what it held back, and what it did not take', () => {
+    const place = { partition: 1, offset: 7 };
+    const lines = [
+      noteLine({ type: 'assigned', partitions: [1, 2] }),
+      noteLine({ type: 'assigned', partitions: [] }),
+      noteLine({ type: 'held_back', legId: 'leg-1', runId: 'run-7', stepId: 's-1' }),
+      noteLine({ type: 'refused', ...place, reason: 'UNSIGNED' }),
+      noteLine({ type: 'unreadable', ...place, reason: 'BAD_FRAME' }),
+    ];
+    expect(lines).toEqual([
+      'asked on partitions 1, 2',
+      'asked of no partition: other workers of its group have them',
+      'held back before step "s-1" of run "run-7" (leg leg-1): it may not go on, or its time is over',
+      'refused: the request at offset 7 of partition 1: "UNSIGNED"',
+      'unreadable: the request at offset 7 of partition 1: "BAD_FRAME"',
+    ]);
   });
 });

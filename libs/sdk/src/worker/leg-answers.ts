@@ -96,8 +96,8 @@ export class LegAnswers {
     return true;
   }
 
-  private heldBack({ leg_id: legId }: LegRequested, { step_id: stepId }: LegStep): false {
-    this.around.note({ type: 'held_back', legId, stepId });
+  private heldBack({ leg_id: legId, run_id: runId }: LegRequested, { step_id: stepId }: LegStep): false {
+    this.around.note({ type: 'held_back', legId, runId, stepId });
     return false;
   }
 

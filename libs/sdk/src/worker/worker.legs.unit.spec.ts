@@ -147,7 +147,7 @@ describe('a leg that is to stop', () => {
     const reports = await stage.reports(1);
     expect([named(reports), outcomes(reports)]).toEqual([[first(2)], [['verified', 'verified']]]);
     expect([reports[0]?.complete, stage.provider.reversals]).toEqual([true, 2]);
-    expect(stage.notes).toContainEqual({ type: 'held_back', legId: 'leg_1', stepId: 'step_3' });
+    expect(stage.notes).toContainEqual({ type: 'held_back', legId: 'leg_1', runId: 'run-1', stepId: 'step_3' });
   });
 
   it('does not begin while nobody knows whether a switch stands (P14)', async () => {

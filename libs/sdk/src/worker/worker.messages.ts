@@ -10,11 +10,24 @@ import type { Tool } from '../tool/tool.js';
 import type { MayGoOn } from './may-go-on.js';
 import type { OnSpan } from './spans.js';
 
+/** How a step ended, and what is known of why: kind and words of its error, null where there was none. */
+export interface AnsweredStep {
+  readonly stepId: string;
+  readonly outcome: string;
+  readonly errorKind: string | null;
+  readonly detail: string | null;
+}
+
 /** What a worker says about itself; for logs and health, never for decisions. */
 export type WorkerNote =
   | { readonly type: 'assigned'; readonly partitions: readonly number[] }
-  | { readonly type: 'answered'; readonly legId: string; readonly outcomes: readonly string[] }
-  | { readonly type: 'held_back'; readonly legId: string; readonly stepId: string }
+  | {
+      readonly type: 'answered';
+      readonly legId: string;
+      readonly runId: string;
+      readonly steps: readonly AnsweredStep[];
+    }
+  | { readonly type: 'held_back'; readonly legId: string; readonly runId: string; readonly stepId: string }
   | { readonly type: 'unreadable'; readonly partition: number; readonly offset: number; readonly reason: string }
   | { readonly type: 'refused'; readonly partition: number; readonly offset: number; readonly reason: string }
   | { readonly type: 'trouble'; readonly doing: string; readonly cause: unknown };

@@ -15,14 +15,14 @@
 import { Failure, placeInTrace, TRACEPARENT } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
-import type { LegReported, LegRequested } from '@recourse/messages';
+import type { LegReported, LegRequested, StepReport } from '@recourse/messages';
 import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, RawReader, WireProducer } from '@recourse/kafka';
 import { KeyedQueue } from './one-at-a-time.js';
 import { LegAnswers } from './leg-answers.js';
 import { flawOf } from './leg.decisions.js';
 import { refusalOf } from './asked-by.js';
 import { PartitionProgress, PositionSaver } from './position-saver.js';
-import type { Worker, WorkerOptions, WorkerNote } from './worker.messages.js';
+import type { AnsweredStep, Worker, WorkerOptions, WorkerNote } from './worker.messages.js';
 
 /** Wire on which the workers of an adapter are asked. */
 export function requestsTopic(adapter: string): string {
@@ -246,7 +246,8 @@ class LegWorker implements Worker {
   private async answer(leg: LegRequested, place: TracePlace | null): Promise<void> {
     const report = await this.answers.of(leg, place);
     await this.send(report);
-    this.note({ type: 'answered', legId: report.leg_id, outcomes: report.steps.map(({ outcome }) => outcome) });
+    const { leg_id: legId, run_id: runId } = report;
+    this.note({ type: 'answered', legId, runId, steps: report.steps.map(answeredStep) });
   }
 
   private async send(report: LegReported): Promise<void> {
@@ -289,4 +290,8 @@ interface Taken {
   readonly record: FetchedRecord;
   readonly progress: PartitionProgress;
   readonly generation: number;
+}
+
+function answeredStep({ step_id: stepId, outcome, error_kind: errorKind, detail }: StepReport): AnsweredStep {
+  return { stepId, outcome, errorKind, detail };
 }
