@@ -69,7 +69,13 @@ function purposeful({ objective }: Action, options: GuardOptions): Stop | null {
   const asksFirst = (options.contract.forward_approval ?? 'policy') !== 'policy';
   return !isUnsaid(objective) || !(hasSideEffects(options.contract) || asksFirst)
     ? null
-    : objection(options, trouble('OBJECTIVE_MISSING', 'the run says nothing of what it is to achieve'));
+    : objection(
+        options,
+        trouble(
+          'OBJECTIVE_MISSING',
+          'the run says nothing of what it is to achieve: pass `objective`, a sentence for whoever has to judge it later',
+        ),
+      );
 }
 
 /** The tool as its contract describes it is the one that was approved (D7). */

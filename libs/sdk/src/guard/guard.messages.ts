@@ -182,6 +182,8 @@ export type GuardTroubleCode =
   | 'TOOL_UNCERTAIN'
   /** The tool gave no text for a handle; its outcome is told without one. Objects to nothing. */
   | 'HANDLE_UNREADABLE'
+  /** The effect stands, and what its contract undoes it with was not captured: it will be a person's. Objects to nothing. */
+  | 'HANDLE_INCOMPLETE'
   /** Nobody can be asked to undo the effect: its adapter has no topic here. Objects to nothing. */
   | 'ADAPTER_UNKNOWN';
 

@@ -10,14 +10,14 @@
 //   G3. A retry or replan of the same step with the same arguments has the same effect key and idempotency key.
 //   G4. With a record or claims to ask, a call that was begun is not made again before somebody found out how it ended.
 import { directiveFor, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from '@recourse/contract';
-import type { Directive } from '@recourse/contract';
+import type { BindingFacts, Directive } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Action, ActionOutcome } from '../producer/producer.js';
 import { actionOf, mutationOf } from './action.js';
 import { pending, prepare } from './before.js';
 import type { Ready } from './before.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardedTool, GuardOptions } from './guard.messages.js';
-import { handleIn } from './handle.js';
+import { handleIn, missingFor } from './handle.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import { failureOf } from './failure.decisions.js';
@@ -167,7 +167,22 @@ async function perform({ tool, call, action, options }: Situation, priorValue: J
       errorKind: attempted.verdict.kind,
       ...(attempted.failure === undefined ? {} : { failure: attempted.failure }),
     };
+  const { result, externalTransactionRef: externalRef } = attempted;
+  notedIfIncomplete({ args: call.args, result, priorValue, externalRef }, options);
   return { ...base, ...attempted, outcome: 'succeeded', errorKind: null };
+}
+
+/** Said while whoever wrote the tool looks at it, and not on the day on which the effect has to be undone. */
+function notedIfIncomplete(facts: BindingFacts, { contract, mode, onTrouble }: GuardOptions): void {
+  const missing = mode === 'off' ? [] : missingFor(contract, facts);
+  if (missing.length > 0)
+    onTrouble?.(
+      trouble(
+        'HANDLE_INCOMPLETE',
+        `${contract.name} has acted, and what it is undone with was not captured: ${missing.join(', ')}. Undoing it will be a person's. ` +
+          'Have the tool answer with it, or correct what the contract reads',
+      ),
+    );
 }
 
 /** What failed in a call that may have had an effect is no business of an agent; whoever runs the tool has to read it somewhere. */

@@ -2,6 +2,8 @@
 //
 // Invariants
 //   H1. Nothing that a tool says of its handle undoes that it has acted: what is no text is no handle, and the outcome is told all the same.
+import { bindReversal } from '@recourse/contract';
+import type { BindingFacts, Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { ForwardTool } from './guard.messages.js';
 
@@ -33,6 +35,16 @@ export function handleIn(
   if (typeof given === 'string' || typeof given === 'bigint') return { handle: String(given), problem: null };
   if (typeof given === 'number' && Number.isSafeInteger(given)) return { handle: String(given), problem: null };
   return { handle: null, problem: `externalTransactionRef gave ${kindOf(given)}; return the handle as a text` };
+}
+
+/**
+ * What the ledger will miss when it binds the reversal, by name; empty where it can bind it. Errors: none.
+ *
+ * Shape:  what other compensations of a recovery give is not missing yet.
+ */
+export function missingFor(contract: Contract, facts: BindingFacts): readonly string[] {
+  const binding = bindReversal(contract, facts);
+  return binding.kind === 'incomplete' ? binding.missing.filter((place) => !place.startsWith('steps.')) : [];
 }
 
 function kindOf(given: unknown): string {

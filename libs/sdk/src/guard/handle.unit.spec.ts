@@ -1,5 +1,7 @@
 // A tool has acted, whatever it says of its handle: the outcome is told, and whoever wrote the tool hears what is wrong.
 import { describe, expect, it } from '@jest/globals';
+import type { ContractDraft } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
 import type { ForwardTool, GuardTrouble } from './guard.messages.js';
 import { refund } from './guard.testing.js';
 
@@ -24,15 +26,22 @@ describe('a handle', () => {
     ['a text', 'rf_1', 'rf_1'],
     ['a number', 4711, '4711'],
     ['a big number', 9_007_199_254_740_993n, '9007199254740993'],
-    ['none', null, null],
-    ['nothing', undefined, null],
-  ])('that is %s is told as a text, or not at all', async (_what, given, told) => {
+  ])('that is %s is told as a text', async (_what, given, told) => {
     expect(await refundedWith(() => given)).toEqual({
       kind: 'succeeded',
       outcome: 'succeeded',
       handle: told,
       heard: [],
     });
+  });
+
+  it.each([
+    ['null', null],
+    ['undefined', undefined],
+  ])('that is %s is none, and what is undone by it cannot be', async (_what, given) => {
+    const { kind, outcome, handle, heard } = await refundedWith(() => given);
+    expect([kind, outcome, handle]).toEqual(['succeeded', 'succeeded', null]);
+    expect(heard.map(({ code }) => code)).toEqual(['HANDLE_INCOMPLETE']);
   });
 
   it.each([
@@ -51,6 +60,51 @@ describe('a handle', () => {
     expect([kind, outcome, handle]).toEqual(['succeeded', 'succeeded', null]);
     expect(heard).toMatchObject([
       { code: 'HANDLE_UNREADABLE', problems: [{ message: expect.stringContaining(problem) }] },
+      { code: 'HANDLE_INCOMPLETE' },
+    ]);
+  });
+});
+
+describe('an effect whose undo lacks something', () => {
+  const BOUND: ContractDraft = {
+    result_schema: {
+      type: 'object',
+      properties: { refund: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] } },
+      required: ['refund'],
+    },
+    reversal_args: { refund_id: { from: 'external_ref' }, refund: { from: 'result', path: '/refund/id' } },
+  };
+  const heardOf = async (result: unknown, handle: string | null = 'rf_1') => {
+    const heard: GuardTrouble[] = [];
+    const scene = refund({
+      contract: BOUND,
+      // What no type would let it answer.
+      tool: { execute: () => Promise.resolve(result as Json), externalTransactionRef: () => handle },
+      options: { onTrouble: (trouble) => heard.push(trouble) },
+    });
+    const { kind } = await scene.run();
+    return [kind, ...heard.map(({ code, problems }) => `${code} ${problems[0]?.message ?? ''}`)];
+  };
+
+  it.each([
+    ['another shape', { refund: 'rf_1' }],
+    ['nothing', undefined],
+    ['a text', 'rf_1'],
+  ])('is told, and what it lacks is heard while its writer looks: the tool answered %s', async (_what, result) => {
+    expect(await heardOf(result)).toEqual([
+      'succeeded',
+      expect.stringMatching(/^HANDLE_INCOMPLETE .*was not captured: result\/refund\/id\. Undoing it/u),
+    ]);
+  });
+
+  it('is told, and nothing is heard, where all is there', async () => {
+    expect(await heardOf({ refund: { id: 'rf_1' } })).toEqual(['succeeded']);
+  });
+
+  it('is heard of where a contract needs the handle, and the tool gives none', async () => {
+    expect(await heardOf({ refund: { id: 'rf_1' } }, null)).toEqual([
+      'succeeded',
+      expect.stringContaining('was not captured: external_transaction_ref.'),
     ]);
   });
 });
