@@ -3,7 +3,7 @@
 /** The page. `built` imports a compiled module by its path from the root. */
 export async function accessPage(built) {
   const { ACCESS } = await built('libs/service/dist/edge/access.js');
-  const { ROLES } = await built('libs/service/dist/edge/principal.js');
+  const { ROLES } = await built('libs/service/dist/edge/roles.js');
   const roles = Object.keys(ROLES);
   return `# Who may use which route
 

@@ -2566,4 +2566,22 @@ export const BREAKS: readonly Break[] = [
     find: "return deriveId('rb', tenant, mutationId);",
     replace: "return deriveId('rb', mutationId);",
   },
+  {
+    id: 'e47-agent-counts-as-person',
+    requirement: 'E47/words',
+    spec: 'apps/mutation-ledger/src/core/undo-commands.unit.spec.ts',
+    test: 'an undo of a run, straight is no person’s word where a program asks for it, and says so',
+    file: 'apps/mutation-ledger/src/rules/rollback/rollback.decider.ts',
+    find: "isPerson(principal) && !roles.includes('agent')",
+    replace: 'isPerson(principal)',
+  },
+  {
+    id: 'e47-event-by-its-id-alone',
+    requirement: 'E47/words',
+    spec: 'apps/mutation-ledger/src/rules/admission/admission.decisions.unit.spec.ts',
+    test: 'a trigger that bears the id of one that passed is no part of it',
+    file: 'apps/mutation-ledger/src/rules/admission/admission.decisions.ts',
+    find: "deriveId('root', source, ref ?? '', event_id)",
+    replace: "deriveId('root', source, event_id)",
+  },
 ];

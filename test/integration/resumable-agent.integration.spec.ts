@@ -8,7 +8,7 @@ import { startSystem, TENANT, until } from './system.testing.js';
 import type { Facts, Person, System } from './system.testing.js';
 
 const EDITOR: Person = { subject: 'mira', roles: ['contract_editor', 'operator'] };
-const AGENT: Person = { subject: 'svc:delivery', roles: ['agent', 'operator'] };
+const AGENT: Person = { subject: 'svc:delivery', roles: ['agent'] };
 const ORDER = '7';
 let system: System;
 

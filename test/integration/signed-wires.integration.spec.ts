@@ -11,7 +11,7 @@ import { systemClock } from '@recourse/kernel';
 import { ownerOfLog } from '@recourse/messages';
 import { createProducer } from '@recourse/sdk';
 import type { Producer } from '@recourse/sdk';
-import { EXECUTIONS, PARTITIONS, startSystem, TENANT } from './system.testing.js';
+import { ADMINISTRATOR, EXECUTIONS, itemsOf, PARTITIONS, startSystem, TENANT, until } from './system.testing.js';
 import type { System } from './system.testing.js';
 
 const START_MS = 180_000;
@@ -146,6 +146,29 @@ describe('a client that may write anywhere', () => {
       await eventually('signed-4');
       expect((await headOf(partition)).seq).toBeGreaterThan(seq);
       expect(await metrics()).toMatch(/^recourse_log_records_unvouched_total\{.*\} [1-9]/m);
+    },
+    CALL_MS,
+  );
+});
+
+describe('what an agent sends and nobody can read', () => {
+  it(
+    'holds up no person who undoes its run, and the answer says that it is there',
+    async () => {
+      await tellAs(as('planner'), 'signed-5');
+      await eventually('signed-5');
+      const wire = await as('planner').wireProducer();
+      await wire.send(EXECUTIONS, [{ key: Buffer.from('signed-5'), value: Buffer.from('no frame') }]);
+      await wire.close();
+      await until('it is parked', async () => {
+        const parked = itemsOf(await system.get('ledger', `/v1/parked?log=${LOG}&limit=100`, ADMINISTRATOR));
+        return parked.some(({ record_key: key }) => key === 'signed-5') ? true : null;
+      });
+      const undo = { run_id: 'signed-5', mutation_ids: [], reason: 'its notes are wrong' };
+      expect(await system.post('ledger', '/v1/undos', undo, {})).toMatchObject({
+        status: 201,
+        body: { run_id: 'signed-5', parked: 1 },
+      });
     },
     CALL_MS,
   );

@@ -38,7 +38,7 @@ export const CONFIG = {
   notifierUrl: url('RECOURSE_NOTIFIER_URL', { doc: 'Notifier.', ...HTTP }),
   drillsFile: optional(
     text('RECOURSE_CONSOLE_DRILLS_FILE', {
-      doc: 'File that `recourse drill --out` writes; whoever signs in, of whichever tenant, sees the last drills in it. Default: none are shown.',
+      doc: 'File that `recourse drill --out` writes; whoever signs in with a role, of whichever tenant, sees the last drills in it. Default: none are shown.',
     }),
   ),
   logLevel: oneOf('RECOURSE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], {

@@ -17,7 +17,7 @@ import type { ProblemBody } from './problem.js';
 import { createIssuer } from './sign-in/issuer.js';
 import { Sessions } from './sign-in/sessions.js';
 import { SignInSeal } from './sign-in/sign-in-cookie.js';
-import { addSignIn, cookieNames, sessionOf } from './sign-in/sign-in.routes.js';
+import { addSignIn, cookieNames, readerOf, reads, sessionOf } from './sign-in/sign-in.routes.js';
 
 export interface ConsoleOptions {
   /** Where the built page lies. Default: beside the compiled server. */
@@ -71,11 +71,13 @@ export async function createConsole(config: ConsoleConfig, options: ConsoleOptio
   addSignIn(app, { issuer: createIssuer(config), sessions, seal: new SignInSeal(now), publicUrl, sessionMs, now });
   addForwarding(app, { edges, sessionOf: whose, publicUrl });
   const watch = new Watch({ edges });
-  addEvents(app, { watch, sessionOf: whose, isOpen: ({ id }) => sessions.find(id) !== null });
-  addDrills(app, { file: config.drillsFile, sessionOf: whose });
+  addEvents(app, { watch, sessionOf: readerOf(whose), isOpen: ({ id }) => sessions.find(id) !== null });
+  addDrills(app, { file: config.drillsFile, sessionOf: readerOf(whose) });
   const { session: name } = cookieNames(publicUrl);
-  const positionFor = ({ cookies }: FastifyRequest): string =>
-    sessions.find(cookies[name]) === null ? '' : startOf(watch.positions);
+  const positionFor = ({ cookies }: FastifyRequest): string => {
+    const session = sessions.find(cookies[name]);
+    return session === null || !reads(session) ? '' : startOf(watch.positions);
+  };
   await addPage(app, { folder: pageFolder, positionFor });
   return app;
 }

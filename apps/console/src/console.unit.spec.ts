@@ -82,7 +82,7 @@ interface Signed {
 const cookieIn = (header: unknown): string => ([header].flat() as string[]).map((one) => one.split(';')[0]).join('; ');
 
 /** Goes the way a browser goes. */
-async function signIn(then = '/', before = ''): Promise<Signed> {
+async function signIn(then = '/', before = '', roles = 'approver'): Promise<Signed> {
   const leaving = await server.inject({ url: `/auth/sign-in?then=${encodeURIComponent(then)}` });
   const asked = new URL(String(leaving.headers.location));
   const chosen = await fetch(`${asked.origin}/authorize`, {
@@ -93,7 +93,7 @@ async function signIn(then = '/', before = ''): Promise<Signed> {
       ...Object.fromEntries(asked.searchParams),
       subject: 'mira',
       tenant: 'demo',
-      roles: 'approver',
+      roles,
     }),
   });
   const back = new URL(chosen.headers.get('location') ?? '');
@@ -342,6 +342,14 @@ describe('the stream of a page', () => {
 });
 
 describe('the last drills', () => {
+  it('are told to nobody without a role, and neither is what moves', async () => {
+    const { cookie } = await signIn('/', '', 'nonsense');
+    for (const url of ['/drills', '/events'])
+      expect((await server.inject({ url, headers: { cookie } })).json()).toMatchObject({ code: 'ROLE_REQUIRED' });
+    const page = await server.inject({ url: '/', headers: { cookie } });
+    expect(page.body).toContain('<meta name="position" content="">');
+  });
+
   it('are told to whoever is signed in, and to nobody else', async () => {
     writeFileSync(join(folder, 'drills.jsonl'), '{"drill_id":"drill_1","verdict":"clean"}\n');
     expect((await server.inject({ url: '/drills' })).json()).toMatchObject({ code: 'SESSION_MISSING' });

@@ -5,6 +5,10 @@ import { BODY_REFUSALS, MEDIA_TYPE_DETAIL, NO_PARSER_STATUS } from '@recourse/se
 export const CONSOLE_PROBLEMS = {
   ...BODY_REFUSALS,
   SESSION_MISSING: { httpStatus: 401, summary: 'Nobody is signed in here, or the session has ended: sign in again.' },
+  ROLE_REQUIRED: {
+    httpStatus: 403,
+    summary: 'The token of this session carries no role that gives anything: ask for one, and sign in again.',
+  },
   SIGN_IN_REFUSED: {
     httpStatus: 400,
     summary: 'The issuer did not sign anybody in, or this sign-in was begun elsewhere or long ago: sign in again.',

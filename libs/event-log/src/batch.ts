@@ -21,7 +21,6 @@ import {
   findProblem,
   findStorageProblem,
   FOREIGN_PARTITION,
-  orderOf,
   parkedRecord,
   parkingKey,
   REDIRECTED,
@@ -34,6 +33,7 @@ import {
   PARKED_BYTES_MAX,
   WIRE_RECORD_BYTES_MAX,
 } from './parking.decisions.js';
+import { orderOf } from './parking-order.decisions.js';
 import type { ParkedOrigin, PlacedDecided, Problem } from './parking.decisions.js';
 import { decideParkedCommand, isHeldUp } from './parking.decider.js';
 import { decideReading } from './reading.decider.js';

@@ -10,14 +10,14 @@
 import { Failure } from '@recourse/kernel';
 import { genesisHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
-import { recordsOf, shortName } from '@recourse/messages';
+import { recordsOf } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
 import { judgeDelivery, othersPart, SILENT_TYPES } from './loop.decisions.js';
 import { Lane } from './input-lane.js';
 import type { Waiting } from './input-lane.js';
 import { patienceOf } from './patience.js';
-import { badItem, inputOf, mismatchItem, takes, unreadableItem, unvouchedItem } from './queue-item.js';
+import { badItem, inputOf, mismatchItem, takes, unexpected, unreadableItem, unvouchedItem } from './queue-item.js';
 import type { QueueItem } from './queue-item.js';
 import type { InputSpec, Owns } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
@@ -203,7 +203,7 @@ export class InputQueue {
       if (!(cause instanceof Failure) || cause.code !== 'UNKNOWN_SCHEMA') throw cause;
       const { record: raw, spec, partition } = waiting;
       const detail = `schema id ${id} is not in the registry`;
-      return badItem(cursor, { raw, topic: spec.topic, partition }, 'UNKNOWN_SCHEMA', detail);
+      return badItem(cursor, { raw, topic: spec.topic, partition }, { reason: 'UNKNOWN_SCHEMA', detail });
     }
     return this.#judgeReadable(waiting, cursor);
   }
@@ -212,10 +212,9 @@ export class InputQueue {
     const { spec, partition, record } = waiting;
     const at = { raw: record, topic: spec.topic, partition };
     const decoded = this.options.codecs.decodeSync(record.value);
-    if (decoded.kind === 'bad') return badItem(cursor, at, decoded.reason, decoded.detail);
-    const taken = recordsOf(spec.topic);
-    if (decoded.kind !== 'decoded' || !taken.includes(decoded.fullName))
-      return badItem(cursor, at, 'UNEXPECTED_TYPE', `this topic takes ${taken.map(shortName).join(', ')}`);
+    if (decoded.kind === 'bad') return badItem(cursor, at, decoded);
+    if (decoded.kind !== 'decoded' || !recordsOf(spec.topic).includes(decoded.fullName))
+      return badItem(cursor, at, unexpected(spec.topic));
     if (!takes(spec, decoded)) return { cursor, isMeaningful: true, what: { kind: 'skip' } };
     const speaker = record.voucher?.kind === 'vouched' ? record.voucher.speaker : undefined;
     const mismatch = speaker === undefined ? null : mismatchItem(cursor, at, { speaker, ...decoded });

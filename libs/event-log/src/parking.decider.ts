@@ -2,8 +2,10 @@
 //
 // Boundary: reads rows and says what happens; taking a record again and appending are the batch's.
 import { PARKED_KIND } from './fold.js';
-import { blocksKey, isOneOrder, orderOfParked } from './parking.decisions.js';
-import type { Order, PlacedDecided, Problem } from './parking.decisions.js';
+import { blocksKey } from './parking.decisions.js';
+import { orderOfParked, waitsFor } from './parking-order.decisions.js';
+import type { PlacedDecided, Problem } from './parking.decisions.js';
+import type { Order } from './parking-order.decisions.js';
 import type { CommandAnswer, Doc, RecordInput, StateView } from './service-core.js';
 
 /** What the batch does for a command about parked records. */
@@ -16,21 +18,43 @@ export interface ParkingWork {
 
 /** Waits a record of this key and this order behind one that is parked? */
 export function isHeldUp(state: StateView, key: string, order: Order): boolean {
-  return state
-    .list(PARKED_KIND, key)
-    .some((doc) => doc.open === true && blocksKey(String(doc.reason)) && isOneOrder(orderOfParked(doc), order));
+  return state.list(PARKED_KIND, key).some((doc) => isBlocking(doc) && waitsFor(order, orderOfParked(doc)));
 }
 
-function isBehindAnother(state: StateView, doc: Doc): boolean {
-  return state
-    .list(PARKED_KIND, String(doc.record_key))
-    .filter((other) => Number(other.parked_seq) < Number(doc.parked_seq))
-    .some((other) => other.open === true && blocksKey(String(other.reason)) && isSameOrder(other, doc));
+/** Open parked records of a key that are, or may be, of a tenant: whoever decides about the key is told that they are there. */
+export function countParkedOf(state: Pick<StateView, 'list'>, key: string, tenant: string): number {
+  return state.list(PARKED_KIND, key).filter((doc) => doc.open === true && (doc.tenant ?? tenant) === tenant).length;
 }
 
-function isSameOrder(one: Doc, other: Doc): boolean {
-  return isOneOrder(orderOfParked(one), orderOfParked(other));
+function isBlocking(doc: Doc): boolean {
+  return doc.open === true && blocksKey(String(doc.reason));
 }
+
+/** Open parked records of its key that one waits for, the first first. */
+function beforeIt(state: StateView, doc: Doc): readonly Doc[] {
+  const order = orderOfParked(doc);
+  return openOf(state, doc).filter(
+    (other) => placeOf(other) < placeOf(doc) && isBlocking(other) && waitsFor(order, orderOfParked(other)),
+  );
+}
+
+/** Open parked records of its key that may go once it does: those that wait for it, and those that waited for any. */
+function behindIt(state: StateView, doc: Doc): readonly Doc[] {
+  const order = orderOfParked(doc);
+  return openOf(state, doc).filter(
+    (other) => placeOf(other) > placeOf(doc) && (other.reason === 'BEHIND' || waitsFor(orderOfParked(other), order)),
+  );
+}
+
+/** Open parked records of its key, as they came. */
+function openOf(state: StateView, { record_key: key }: Doc): readonly Doc[] {
+  return state
+    .list(PARKED_KIND, String(key))
+    .filter((doc) => doc.open === true)
+    .sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+const placeOf = ({ parked_seq: seq }: Doc): number => Number(seq);
 
 /** Answers RedriveParked and DiscardParked. */
 export function decideParkedCommand({ type, body }: RecordInput, envelope: Doc, work: ParkingWork): CommandAnswer {
@@ -43,11 +67,12 @@ export function decideParkedCommand({ type, body }: RecordInput, envelope: Doc, 
   });
   if (!(envelope.roles as readonly string[]).includes('administrator'))
     return refuse(403, 'ROLE_MISSING', 'only an administrator redrives or discards parked records');
-  const [first, ...behind] = queueOf(work.state, id);
+  const first = parkedBy(work.state, id);
   if (first === undefined)
     return refuse(404, 'PARKED_UNKNOWN', 'no open parked record of that id stands on this partition');
-  if (first.parked_id !== id)
-    return refuse(409, 'PARKED_BEHIND', `redrive or discard ${String(first.parked_id)} first`);
+  const [before] = beforeIt(work.state, first);
+  if (before !== undefined) return refuse(409, 'PARKED_BEHIND', `redrive or discard ${String(before.parked_id)} first`);
+  const behind = behindIt(work.state, first);
   const isDiscard = type === 'DiscardParked';
   const close = (doc: Doc, resolution: 'redriven' | 'discarded'): void => {
     const { principal: by, command_id } = envelope;
@@ -58,7 +83,7 @@ export function decideParkedCommand({ type, body }: RecordInput, envelope: Doc, 
   let redriven = 0;
   for (const doc of isDiscard ? behind.filter(({ reason }) => reason === 'BEHIND') : [first, ...behind]) {
     // What stays stands before what follows in its order, and before nothing else.
-    if (doc !== first && isBehindAnother(work.state, doc)) continue;
+    if (doc !== first && beforeIt(work.state, doc).length > 0) continue;
     const problem = work.redrive(doc);
     if (problem !== null && doc === first) return refuse(409, problem.reason, problem.detail);
     if (problem !== null) continue;
@@ -68,13 +93,9 @@ export function decideParkedCommand({ type, body }: RecordInput, envelope: Doc, 
   return { status: 'accepted', httpStatus: 200, code: null, body: { parked_id: id, redriven } };
 }
 
-/** Open parked records of the key and the order that one stands in, as they came; none when that one is not open. */
-function queueOf(state: StateView, id: string): readonly Doc[] {
+/** The open parked record of an id. */
+function parkedBy(state: StateView, id: string): Doc | undefined {
   const key = state.get(PARKED_KIND, `#${id}`, id)?.record_key;
   const asked = typeof key === 'string' ? state.get(PARKED_KIND, key, id) : undefined;
-  if (typeof key !== 'string' || asked?.open !== true) return [];
-  return state
-    .list(PARKED_KIND, key)
-    .filter((doc) => doc.open === true && isSameOrder(doc, asked))
-    .sort((a, b) => Number(a.parked_seq) - Number(b.parked_seq));
+  return asked?.open === true ? asked : undefined;
 }

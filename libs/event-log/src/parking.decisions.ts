@@ -60,31 +60,6 @@ export function tenantOf({ tenant, checkpoint, envelope, execution }: Doc): stri
   return typeof named === 'string' && isTenant(named) ? named : null;
 }
 
-/** Tenants whose order a record is part of; null: of all, since nobody can say whose it is. */
-export type Order = readonly string[] | null;
-
-/**
- * Whose order a record is part of: two tenants may have a run of the same name, and neither waits for the other (L15).
- *
- * Shape:  its own word, which its key was held to; of what nobody can read, the tenants its key speaks for.
- */
-export function orderOf(tenant: string | null, speaker: Speaker | undefined): Order {
-  if (tenant !== null) return [tenant];
-  return speaker === undefined || speaker.roles.includes('service') || speaker.tenants.includes('*')
-    ? null
-    : speaker.tenants;
-}
-
-/** The same of one that is parked. */
-export function orderOfParked(doc: Doc): Order {
-  return orderOf(typeof doc.tenant === 'string' ? doc.tenant : null, speakerOfParked(doc));
-}
-
-/** Does one of two orders wait for the other? */
-export function isOneOrder(one: Order, other: Order): boolean {
-  return one === null || other === null || one.some((tenant) => other.includes(tenant));
-}
-
 /** Why a record cannot be taken, whatever it says; null when it can. */
 export function findProblem(key: string, body: Doc): Problem | null {
   return findStorageProblem(key, body) ?? tenantProblem(body) ?? principalProblem(body);

@@ -1,12 +1,14 @@
 // Items of the input queue: one a record, whatever becomes of it.
 import type { FetchedRecord, Unreadable } from '@recourse/kafka';
 import type { Speaker } from '@recourse/kernel';
+import { recordsOf, shortName } from '@recourse/messages';
 import { LOOP_COMMANDS } from './fold.js';
 import { BATCH_UNREADABLE } from './parking.decisions.js';
+import type { Problem } from './parking.decisions.js';
 import { SPEAKER_MISMATCH } from './refusals.js';
 import type { RefusedItem } from './refusals.js';
 import type { Doc, InputSpec, RecordInput } from './service-core.js';
-import { speakerProblem } from './speakers.js';
+import { muteProblem, speakerProblem } from './speakers.js';
 import type { StoredCursor } from './store.port.js';
 
 /** One record as the loop decides it; every item moves a cursor. */
@@ -73,8 +75,12 @@ export function mismatchItem(
     : refusedItem(cursor, at, { reason: SPEAKER_MISMATCH, detail: mismatch, signingKey: speaker.keyId });
 }
 
-/** What no decider can read is parked. */
-export function badItem(cursor: StoredCursor, at: Placed, reason: string, detail: string): QueueItem {
+/** What no decider can read is parked; from a key that may say nothing on its topic it is nothing that anybody is to look at. */
+export function badItem(cursor: StoredCursor, at: Placed, { reason, detail }: Problem): QueueItem {
+  const { voucher } = at.raw;
+  const mute = voucher?.kind === 'vouched' ? muteProblem(voucher.speaker, typesOn(at.topic)) : null;
+  if (voucher?.kind === 'vouched' && mute !== null)
+    return refusedItem(cursor, at, { reason: SPEAKER_MISMATCH, detail: mute, signingKey: voucher.speaker.keyId });
   return { cursor, isMeaningful: true, what: { kind: 'bad', reason, detail, ...at } };
 }
 
@@ -92,4 +98,13 @@ export function inputOf(
 /** What a topic carries and this core does not take is for another log of the service that reads the same topic. */
 export function takes(spec: InputSpec, { type }: { readonly type: string }): boolean {
   return spec.types.includes(type) || LOOP_COMMANDS.has(type);
+}
+
+/** Why a record of another type is not taken. */
+export function unexpected(topic: string): Problem {
+  return { reason: 'UNEXPECTED_TYPE', detail: `this topic takes ${typesOn(topic).join(', ')}` };
+}
+
+function typesOn(topic: string): readonly string[] {
+  return recordsOf(topic).map(shortName);
 }

@@ -11,6 +11,7 @@ const keys = testKeys({
   crm: { role: 'source', names: ['crm'], tenants: ['acme'] },
   erp: { role: 'source', names: ['erp'], tenants: ['acme'] },
   elsewhere: { role: 'source', names: ['crm'], tenants: ['other'] },
+  agent: { role: 'producer', names: ['agent-7'], tenants: ['acme'] },
   worker: { role: 'worker' },
 });
 
@@ -103,6 +104,51 @@ describe('a wire whose records are signed', () => {
       expect(await ofType('RecordParked')).toMatchObject([{}, { reason: 'BEHIND', tenant: 'other' }]);
     },
   );
+
+  it.each([
+    ['another source', 'erp'],
+    ['an agent', 'agent'],
+  ])(
+    'parks what %s of our tenant sends under our key and nobody can read, before none of our records',
+    async (_who, id) => {
+      const wire = await as(id).wireProducer();
+      const rubbish = { key: Buffer.from('r1'), value: Buffer.from('no frame') };
+      await wire.send(WIRE, [rubbish]);
+      await send(as('crm'), '1');
+      await world.until('taken', stated('1'));
+      await wire.send(WIRE, [rubbish]);
+      await world.until('parked', async () => (await ofType('RecordParked')).length === 2);
+      expect(await ofType('RecordParked')).toMatchObject([{ record_key: 'r1' }, { reason: 'BEHIND' }]);
+    },
+  );
+
+  it('parks nothing of a key that may say nothing there, readable or not', async () => {
+    const wire = await as('worker').wireProducer();
+    await wire.send(WIRE, [{ key: Buffer.from('r1'), value: Buffer.from('no frame') }]);
+    await send(as('crm'), '1');
+    await world.until('taken', stated('1'));
+    expect(await ofType('RecordParked')).toEqual([]);
+    expect(await ofType('RecordsRefused')).toMatchObject([
+      { reasons: [{ reason: 'SPEAKER_MISMATCH', count: 1 }], signing_keys: ['worker'] },
+    ]);
+  });
+
+  it('has what our own services say wait behind no key of anybody else: no command of a person does', async () => {
+    const wire = await as('crm').wireProducer();
+    await wire.send(WIRE, [{ key: Buffer.from('r1'), value: Buffer.from('no frame') }]);
+    await send(as('ledger', 'edge'), '1');
+    await world.until('taken', stated('1'));
+    expect(await ofType('RecordParked')).toHaveLength(1);
+  });
+
+  it('has everybody wait behind what our own services said, and nobody could take', async () => {
+    const wire = await as('ledger', 'edge').wireProducer();
+    await wire.send(WIRE, [{ key: Buffer.from('r1'), value: world.encoded('r1', 'a\u0000', 'crm') }]);
+    await send(as('crm'), '1');
+    await world.until('parked', async () => (await ofType('RecordParked')).length === 2);
+    expect(await ofType('RecordParked')).toMatchObject([{}, { reason: 'BEHIND' }]);
+    expect(await world.statements()).toEqual([]);
+  });
 
   it('has what the rightful owner sends wait behind what it sent before, whoever else sends meanwhile', async () => {
     const own = await as('crm').wireProducer();

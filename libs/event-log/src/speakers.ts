@@ -53,6 +53,14 @@ export function speakerProblem(speaker: Speaker, type: string, body: Doc): strin
     : `the key ${speaker.keyId} does not speak under the name ${String(name)}`;
 }
 
+/** Why a key may say nothing of these types, whatever it would say; null when it may say one of them. */
+export function muteProblem({ keyId, roles }: Speaker, types: readonly string[]): string | null {
+  const heard = types.flatMap((type) => (RULES[type] ?? COMMAND).roles);
+  return roles.includes('service') || heard.some((role) => roles.includes(role))
+    ? null
+    : `the key ${keyId} speaks as ${roles.join(', ')}, and nothing that this topic takes is for it to say`;
+}
+
 function at(body: Doc, path: readonly string[]): unknown {
   let value: unknown = body;
   for (const name of path) {

@@ -154,6 +154,11 @@ async function undo(
   const reason = await reasonIn(session, given, 'an undo', remedy);
   const ledger = session.service('ledger');
   const opened = await ledger.command('/v1/undos', { run_id: run, mutation_ids: mutation, reason }, idempotencyKey);
+  const parked = Number(opened['parked'] ?? 0);
+  if (parked > 0)
+    session.terminal.note(
+      `${String(parked)} ${parked === 1 ? 'record of this run is' : 'records of this run are'} parked, and what they tell of is not undone by this: recourse parked list`,
+    );
   if (wait === undefined) {
     session.show(
       opened,

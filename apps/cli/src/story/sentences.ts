@@ -201,7 +201,7 @@ export const FACTS: ReadonlySet<string> = new Set([
 function planned(says: Doc, open: Open, verb: string): Sentence {
   const execution = docOf(says['execution']);
   const forWhom = typeof execution['initiator'] === 'string' ? ` for ${execution['initiator']}` : '';
-  const objective = typeof execution['objective'] === 'string' ? `, to "${execution['objective']}"` : '';
+  const objective = typeof execution['objective'] === 'string' ? `, to ${JSON.stringify(execution['objective'])}` : '';
   const refs = says['assumption_refs'] ?? docOf(says['ref'])['assumption_refs'];
   return {
     who: `${cellText(execution['agent_id'])}${forWhom}`,

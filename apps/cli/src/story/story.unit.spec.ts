@@ -261,7 +261,7 @@ describe('the story of a mutation', () => {
 
   it('as a page is text and nothing else: what agents wrote can neither run nor be loaded', () => {
     const page = storyHtml(told('mut_1'));
-    expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;\\u202e&lt;/td&gt;&lt;script&gt;');
+    expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;\\&quot;&#39;&amp;\\u202e&lt;/td&gt;&lt;script&gt;');
     expect(page).toContain("default-src 'none'");
     expect(
       [...page.matchAll(/<(\/?[a-z][a-z0-9]*)/giu)].map(([, tag]) => tag).filter((tag) => !TAGS.has(String(tag))),

@@ -1,5 +1,6 @@
 // Signing in and out, and who is signed in.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { giveAnything } from '@recourse/service/roles';
 import { ConsoleRefusal } from '../problem.js';
 import type { Issuer } from './issuer.js';
 import { CALLBACK_PATH } from './issuer.js';
@@ -36,6 +37,20 @@ export function sessionOf({ sessions, publicUrl }: Pick<SignInParts, 'sessions' 
     const found = sessions.find(cookies[name]);
     if (found === null) throw new ConsoleRefusal('SESSION_MISSING');
     return found;
+  };
+}
+
+/** True where the roles of a session give anything: who has none reads nothing here either. */
+export function reads({ person: { roles, tenant } }: Session): boolean {
+  return giveAnything(roles, tenant);
+}
+
+/** Finds the session of a request that may read. Errors: ConsoleRefusal(SESSION_MISSING, ROLE_REQUIRED). */
+export function readerOf(whose: SessionOf): SessionOf {
+  return (request) => {
+    const session = whose(request);
+    if (!reads(session)) throw new ConsoleRefusal('ROLE_REQUIRED');
+    return session;
   };
 }
 

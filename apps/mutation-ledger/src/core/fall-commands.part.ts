@@ -1,7 +1,7 @@
 // Commands about what should not stand: roll back, undo, judge a trigger, review beyond the bound, close a breaker.
 //
 // Boundary: reads rows, asks the rules, answers. Key and role are checked by the table of core.ts.
-import { accepted } from '@recourse/event-log';
+import { accepted, countParkedOf } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
 import { recoveryIdOf, rollbackIdOf } from '@recourse/messages';
 import { isRunId, isUsableId } from '@recourse/kernel';
@@ -24,7 +24,7 @@ import { boundOf, reopened, reviewedFact, reviewRefusal } from '../rules/rollbac
 import { admitted, triggerOfCommand, triggerOfStanding, triggerRefusal } from '../rules/rollback/rollback.decider.js';
 import type { RollbackDoc } from '../rules/rollback/rollback.messages.js';
 import { undoIdOf, undoOf, undoPart, undoRefusal } from '../rules/undo/undo.decider.js';
-import { endingRefusal } from './ending.part.js';
+import { concernedBy, endingRefusal } from './ending.part.js';
 import { refuse } from './refuse.js';
 import { decideOne, fall, fallOf } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
@@ -68,7 +68,14 @@ export function onUndo(context: DecideContext, command: UndoRun, policy: Command
   const part = undoPart(undoOf(command), mutationsIn(context.state, run_id), policy.effectsMax);
   return accepted(
     201,
-    { undo_id: undoIdOf(command_id), recovery_id: recoveryIdOf(tenant, run_id), run_id, phase: 'opened' },
+    {
+      undo_id: undoIdOf(command_id),
+      recovery_id: recoveryIdOf(tenant, run_id),
+      run_id,
+      phase: 'opened',
+      // What they tell of is not known here, and not undone by this.
+      parked: countParkedOf(context.state, run_id, tenant),
+    },
     ...fall(context, part, policy),
   );
 }
@@ -84,6 +91,14 @@ function compensationRefusal({ state }: DecideContext, runId: string, ids: reado
       };
 }
 
+/** Who stands behind the source of a trigger: who registered it, and the owner of an agent that said so. */
+function ownersOf(context: DecideContext, standing: RollbackDoc | undefined): readonly (string | null)[] {
+  if (standing === undefined) return [];
+  const { tenant, evidence } = standing;
+  const { declared } = sourceSeen(context, tenant, evidence.source);
+  return [declared.entry?.owner ?? null, ...concernedBy(context, tenant, [evidence.source])];
+}
+
 /** A person judges a trigger. */
 export function judgeAs(verdict: Verdict): Decide<ConfirmTrigger | RejectTrigger> {
   return (context, command, policy) => {
@@ -92,7 +107,7 @@ export function judgeAs(verdict: Verdict): Decide<ConfirmTrigger | RejectTrigger
       return refuse(invalid('Tenant and mutation must be 1 to 200 bytes without NUL.'));
     const standing = rollbackIn(context.state, { tenant: envelope.tenant, run_id, mutation_id });
     const refusal =
-      judgingRefusal(standing, command) ??
+      judgingRefusal(standing, command, ownersOf(context, standing)) ??
       endingRefusal(context, { tenant: envelope.tenant, run_id, mutation_id }, envelope);
     if (refusal !== null || standing === undefined) return refuse(refusal ?? ROLLBACK_UNKNOWN);
     const { records, phase } = judged(context, standing, { command, verdict }, policy);

@@ -12,6 +12,7 @@
 //   F3. What the same decision records anew is not marked from the row of before: it is remembered, and marked from the next.
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RowAddress } from '@recourse/event-log';
+import { isAmong } from '@recourse/kernel';
 import { admission } from '../rules/admission/admission.decisions.js';
 import { boundOf, outOfBand } from '../rules/rollback/bound.decider.js';
 import {
@@ -29,6 +30,7 @@ import { record } from '../rules/record.messages.js';
 import type { Contradiction, Finding, MutationRecord } from '../rules/record.messages.js';
 import { Draft, breakerFact, seenOf } from './limits.part.js';
 import { heldKey, readHelds } from '../rows/limit.rows.js';
+import { storedMutationIn } from '../rows/mutation.rows.js';
 import { marks, MARKS_BYTES_MAX } from './marks.part.js';
 import type { MarkPolicy, Room } from './marks.part.js';
 import { canBeMarked, isRemembered, rollbackIn } from '../rows/rollback.rows.js';
@@ -131,7 +133,7 @@ function decideTrigger(context: DecideContext, trigger: Trigger, policy: FallPol
     return { outcome: 'redundant', records: [redundant(trigger)], admitted: null, cause: null };
   const { tenant, evidence, command_id } = trigger;
   const verdict = admission(
-    { tenant, evidence, isCommand: command_id !== null, isAgain },
+    { tenant, evidence, isCommand: command_id !== null, isAgain, isOwn: isOwnWord(context, trigger) },
     seenOf(context, trigger, limits),
     limits,
     now,
@@ -153,6 +155,13 @@ function decideTrigger(context: DecideContext, trigger: Trigger, policy: FallPol
     admitted: null,
     cause: verdict.cause,
   };
+}
+
+/** Says a program by a command that what it did itself should not stand? */
+function isOwnWord({ state }: DecideContext, { tenant, run_id, mutation_id, evidence }: Trigger): boolean {
+  if (evidence.kind !== 'critic' || evidence.partition !== -1) return false;
+  const made = storedMutationIn(state, run_id, mutation_id);
+  return made?.tenant === tenant && isAmong([made.execution.agent_id], { principal: evidence.source, accounts: [] });
 }
 
 /** A held trigger, after what held it changed: admitted, or held for something else. */

@@ -14,6 +14,7 @@ import {
   burst,
   closureIdOf,
   isVouchedFor,
+  rootEventOf,
   scopeIdOf,
   scopesOf,
   sourceIdOf,
@@ -70,8 +71,9 @@ export function countMarked(
   if (limit === null || capability === null || isVouchedFor(evidence)) return [];
   const scope: Scope = { scope: 'capability', tenant, name: capability };
   const storm = readLimit(state, 'storm', scopeIdOf(scope));
+  const root = rootEventOf(evidence);
   if (
-    storm?.events.some((one) => one.event_id === evidence.event_id) === true ||
+    storm?.events.some((one) => one.event_id === root) === true ||
     readLimit(state, 'breaker', scopeIdOf(scope))?.phase === 'open'
   )
     return [];
@@ -83,7 +85,7 @@ export function countMarked(
       run_id,
       mutation_id,
       capability,
-      event_id: evidence.event_id,
+      event_id: root,
       window_ms: limit.windowMs,
     }),
   ];
@@ -131,9 +133,7 @@ export function seenOf(
             breaker: readLimit(state, 'breaker', scopeIdOf(scope)),
           })),
     closure:
-      limits.closureMax === null || isVouched
-        ? undefined
-        : readLimit(state, 'closure', closureIdOf(tenant, evidence.event_id)),
+      limits.closureMax === null || isVouched ? undefined : readLimit(state, 'closure', closureIdOf(tenant, evidence)),
   };
 }
 

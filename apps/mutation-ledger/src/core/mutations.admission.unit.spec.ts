@@ -262,6 +262,35 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .thenAnswer({ status: 'accepted', httpStatus: 202, body: { held: true, redundant: false } });
     });
 
+    it.each([
+      ['agent-9', ['agent', 'reporter'], 'TriggerHeld'],
+      ['svc:nightly', ['reporter'], 'TriggerHeld'],
+      ['agent-1', ['agent', 'reporter'], 'MutationsFell'],
+      ['rita', ['reporter'], 'MutationsFell'],
+    ])('is no person’s word where %s says it as %j, whatever its name: %s', (by, roles, expected) => {
+      const from = envelope(by, roles, { command_id: `cmd-${by}` });
+      const about = { run_id: RUN, mutation_id: idOf('mut_1'), reason: 'wrong order' };
+      const run = start({ trustThresholdPermille: 600 }).when(command('TriggerRollback', from, about), 1_000);
+      expect(eachMember(run.recorded()).map(({ type }) => type)).toContain(expected);
+    });
+
+    it('is judged by nobody who stands behind it: the owner of the source, or of the agent that said so', () => {
+      const run = start({ trustThresholdPermille: 600 });
+      source('crm', 560);
+      const words = { owner: 'otto', doc: 'd', agent: 'agent-9', purpose: 'p', allowed: ['x.*'], denied: [] };
+      on.entries.append('e', entrySaid('agent_charter', { name: 'a', tenant: 'acme', body: words }));
+      const from = envelope('agent-9', ['agent', 'reporter'], { command_id: 'cmd-agent' });
+      const about = { run_id: RUN, mutation_id: idOf('mut_2'), reason: 'wrong order' };
+      run.when(hit('mut_1', 'ev-1', { source: 'crm' }), 1_000).when(command('TriggerRollback', from, about), 1_000);
+      expect(run.rows('held')).toHaveLength(2);
+      for (const [name, by] of [
+        ['mut_1', 'ops'],
+        ['mut_2', 'otto'],
+      ] as const)
+        run.when(said('ConfirmTrigger', name, by), 2_000).thenAnswer({ httpStatus: 403, code: 'SELF_JUDGEMENT' });
+      run.when(said('ConfirmTrigger', 'mut_2', 'ops'), 2_000).then(fell({}), fact('SourceJudged'));
+    });
+
     it('is judged by a person alone, with the role, not by whom it came from, and once', () => {
       const run = start({ trustThresholdPermille: 600 }).when(hit('mut_1', 'ev-1', { source: 'rita' }), 1_000);
       run
@@ -382,18 +411,35 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
     });
 
     it('counts an event once, however many commits it hits, and lets the rest of it through', () => {
-      const run = start(LIMIT)
-        .when(hit('m1', 'one'), 1_000)
-        .when(hit('m2', 'one'), 1_001)
-        .when(hit('m3', 'one'), 1_002)
-        .then(fell({}))
-        .when(hit('m4', 'two'), 1_003)
-        .then(fell({}));
+      const relying = (name: string) =>
+        executed({ ...effectOf(name), assumption_refs: ['feed/1#right', `order/${name}#open`] });
+      const run = start(LIMIT);
+      for (const name of ['s1', 's2', 's3']) run.when(relying(name), 900);
       run
+        .when(state(on.assumptions, statement('invalidated', 'one', { ref: 'feed/1#right' })), 1_000)
+        .then(fell({}, {}, {}))
+        .when(hit('m4', 'two'), 1_003)
+        .then(fell({}))
         .when(hit('m5', 'three'), 1_004)
         .then(fact('BreakerOpened'), fact('TriggerHeld'))
-        .when(hit('m6', 'one'), 1_005)
-        .then(fell({}));
+        .when(relying('s4'), 1_005)
+        .then(fact('MutationRecorded'), fact('TriggerUnmatched'))
+        .whenDue(1_005)
+        .then(fell({ mutation_id: idOf('s4') }));
+    });
+
+    it.each([
+      ['for other refs', undefined],
+      ['by other sources', 'source'],
+    ])('takes the id of an event that is used %s for no event that passed', (_how, own) => {
+      const one = (name: string) => hit(name, 'one', own === undefined ? {} : { source: `feed-${name}` });
+      start(LIMIT)
+        .when(one('m1'), 1_000)
+        .when(one('m2'), 1_001)
+        .when(one('m3'), 1_002)
+        .then(fact('BreakerOpened'), fact('TriggerHeld'))
+        .when(one('m4'), 9_000)
+        .then(fact('TriggerHeld'));
     });
 
     it('is none where triggers come slowly, nor where people ask', () => {
@@ -465,6 +511,20 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .then(fell({ mutation_id: idOf('m4') }));
       run.when(hit('m6', 'big'), 3_000).then(fell({ mutation_id: idOf('m6') }));
       expect(run.rows('held')).toEqual([]);
+    });
+
+    it('holds that of another source, though its event has the id of one that a person let through', () => {
+      const run = start({ closureMax: 1 });
+      for (const [name, source] of [
+        ['m1', 's1'],
+        ['m2', 's1'],
+        ['m3', 's2'],
+        ['m4', 's2'],
+      ] as const)
+        run.when(hit(name, 'big', { source }), 1_000);
+      expect(run.rows('held')).toHaveLength(2);
+      run.when(said('ConfirmTrigger', 'm2'), 2_000);
+      expect(run.rows('held')).toHaveLength(1);
     });
   });
 

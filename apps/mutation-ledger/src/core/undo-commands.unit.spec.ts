@@ -46,6 +46,12 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
   const mutations = (run: CoreHarness): readonly Mutation[] => run.rows('mutation').map((row) => row.doc as Mutation); // as above
   const report = (run: CoreHarness) => undoReport(doc(run), mutations(run));
 
+  it('is no person’s word where a program asks for it, and says so', () => {
+    const kindOf = (by: string, roles: readonly string[]) => doc(ran().when(undo([], by, roles), AT)).evidence.kind;
+    expect([kindOf('ursula', ['requester']), kindOf('agent-9', ['agent', 'requester'])]).toEqual(['human', 'critic']);
+    expect(kindOf('svc:nightly', ['requester'])).toBe('critic');
+  });
+
   it('names its effects with who asked and why, and answers who follows it', () => {
     const run = ran()
       .when(undo(), AT)

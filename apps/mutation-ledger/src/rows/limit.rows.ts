@@ -4,7 +4,15 @@
 // Timer: a held trigger once what holds it changed.
 import type { AcceptedRecord, Change, ColumnSpec, KindSpec, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
-import { closureIdOf, recent, scopeIdOf, scopesOf, sourceIdOf } from '../rules/admission/admission.decisions.js';
+import type { Evidence } from '@recourse/messages';
+import {
+  closureIdOf,
+  recent,
+  rootEventOf,
+  scopeIdOf,
+  scopesOf,
+  sourceIdOf,
+} from '../rules/admission/admission.decisions.js';
 import type { Scope } from '../rules/admission/admission.decisions.js';
 import type { BreakerDoc, ClosureDoc, HeldDoc, SourceDoc, StormDoc } from '../rules/admission/admission.messages.js';
 import { rollbackKey } from '../rules/rollback/rollback.decider.js';
@@ -114,8 +122,8 @@ export function countAdmitted(
   const counted =
     windowMs === 0
       ? []
-      : scopesOf(tenant, evidence).map((scope) => counting(state, scope, evidence.event_id, windowMs, at));
-  return isHit ? [...counted, hit(state, tenant, evidence.event_id, at)] : counted;
+      : scopesOf(tenant, evidence).map((scope) => counting(state, scope, rootEventOf(evidence), windowMs, at));
+  return isHit ? [...counted, hit(state, tenant, evidence, at)] : counted;
 }
 
 /** Puts a bounded number of the triggers a cause holds up for review, each on its own. */
@@ -136,13 +144,13 @@ function counting(state: StateView, scope: Scope, eventId: string, windowMs: num
   return row('storm', id, { storm_id: id, ...scope, events: [...events, first], updated_at: at });
 }
 
-function hit(state: StateView, tenant: string, eventId: string, at: number): Change {
-  const id = closureIdOf(tenant, eventId);
+function hit(state: StateView, tenant: string, evidence: Evidence, at: number): Change {
+  const id = closureIdOf(tenant, evidence);
   const before = readLimit(state, 'closure', id);
   return row('closure', id, {
     closure_id: id,
     tenant,
-    event_id: eventId,
+    event_id: evidence.event_id,
     hits: (before?.hits ?? 0) + 1,
     is_confirmed: before?.is_confirmed ?? false,
     updated_at: at,

@@ -6,8 +6,10 @@
 //   W1. A route without a row lets nobody in.
 //   W2. A role that is not in the row is refused before the request is read any further, and leaves nothing in a log.
 //   W3. What sealed payloads hold is shown to nobody whom the row does not name, and each showing is put on record before it.
-import { ALL_TENANTS, ofAllTenants, roleRequired, seesAllTenants, tenantOfRead } from './principal.js';
-import type { Principal, Role } from './principal.js';
+import { ofAllTenants, roleRequired, seesAllTenants, tenantOfRead } from './principal.js';
+import { ALL_TENANTS } from './roles.js';
+import type { Principal } from './principal.js';
+import type { Role } from './roles.js';
 import { EdgeRefusal } from './problem.js';
 
 /** Who is let in. */

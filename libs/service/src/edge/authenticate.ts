@@ -8,7 +8,8 @@ import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import type { Directory } from './directory.js';
-import { ALL_TENANTS, idleRolesOf, rolesOf } from './principal.js';
+import { idleRolesOf, rolesOf } from './principal.js';
+import { ALL_TENANTS } from './roles.js';
 import type { Principal } from './principal.js';
 import { EdgeRefusal } from './problem.js';
 

@@ -3,7 +3,8 @@ import { Failure } from '@recourse/kernel';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { requireAccess } from './access.js';
-import { ROLES, rolesOf, tenantOfCommand, tenantOfRead } from './principal.js';
+import { rolesOf, tenantOfCommand, tenantOfRead } from './principal.js';
+import { ROLES } from './roles.js';
 import { EdgeRefusal, problemOf } from './problem.js';
 import { render } from './render.js';
 import { idText, parse, tenantText } from './validate.js';
@@ -57,10 +58,10 @@ describe('the roles of a token', () => {
     const ofTenant = Object.keys(ROLES).filter((role) => !role.startsWith('platform_'));
     expect(
       rolesOf(
-        ofTenant.filter((role) => role !== 'approver'),
+        ofTenant.filter((role) => !['approver', 'agent'].includes(role)),
         'acme',
       ),
-    ).toHaveLength(ofTenant.length - 1);
+    ).toHaveLength(ofTenant.length - 2);
     const words = ['approver', 'approver', 'root', '__proto__', 'constructor', 'APPROVER'];
     expect(rolesOf(words, 'acme')).toEqual(['approver']);
   });
@@ -74,7 +75,8 @@ describe('the roles of a token', () => {
 
   it('make nobody contract editor and approver at once; an administrator may be either', () => {
     expect(refused(() => rolesOf(['contract_editor', 'approver'], 'acme'))).toBe('ROLES_CONFLICT');
-    expect(refused(() => rolesOf(['agent', 'approver'], 'acme'))).toBe('ROLES_CONFLICT');
+    for (const role of ['approver', 'operator', 'budget_owner', 'administrator'])
+      expect(refused(() => rolesOf(['agent', role], 'acme'))).toBe('ROLES_CONFLICT');
     for (const roles of [
       ['administrator', 'approver'],
       ['administrator', 'contract_editor'],

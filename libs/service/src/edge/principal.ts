@@ -1,5 +1,6 @@
 // Who asks, as their token says, and for which tenants they may ask.
 import { EdgeRefusal } from './problem.js';
+import { ALL_TENANTS, counts, ROLES, ROLES_OF_ALL } from './roles.js';
 
 export interface Principal {
   /** Directory subject of the person or program: one human is one subject, under however many accounts. */
@@ -14,39 +15,15 @@ export interface Principal {
   readonly idle?: readonly string[];
 }
 
-/** Every role that gives a power, and which. A word that is not here gives none. */
-export const ROLES = {
-  viewer: 'reads what is of its tenant, and changes nothing',
-  reporter: 'says that something went wrong, which asks for a rollback',
-  requester: 'asks for the undo of an action or a run',
-  approver: 'approves, denies and closes what waits for a person; lets a frozen agent rise again',
-  contract_editor: 'registers, confirms and retires contracts, charters, policies and sources',
-  operator: 'stops agents and tools, and releases them; subscribes consumers',
-  budget_owner: 'sets ceilings, and says what an agent has to earn before it may do more',
-  agent: 'acts and asks beforehand; a program, which approves nothing',
-  payload_reader: 'reads what is of its tenant and is shown what sealed payloads hold; each reading is put on record',
-  auditor: 'reads every tenant, and who read payloads',
-  administrator:
-    "closes items and edits contracts; of all tenants, looks after parked records, keys and what is the platform's",
-  platform_editor:
-    "registers, confirms and retires what is the platform's: contracts, charters, policies, sources, switches, subscriptions",
-  platform_approver: 'approves in every tenant, as an approver of each',
-} as const satisfies Record<string, string>;
-
-export type Role = keyof typeof ROLES;
-
-/** Two roles that nobody holds at once: who writes the rule would be who it asks, and a program approves nothing. */
+/** Two roles that nobody holds at once: who writes the rule would be who it asks, and a program decides nothing about what programs did. */
 const APART = [
   ['contract_editor', 'approver'],
   ['platform_editor', 'platform_approver'],
   ['agent', 'approver'],
+  ['agent', 'operator'],
+  ['agent', 'budget_owner'],
+  ['agent', 'administrator'],
 ] as const;
-
-export const ALL_TENANTS = '*';
-/** Roles that only a token for all tenants carries. */
-const PLATFORM_ROLES: readonly string[] = ['platform_editor', 'platform_approver'];
-/** Only these count in a token for all tenants: what somebody is in one tenant says nothing about the others. */
-const ROLES_OF_ALL: readonly string[] = ['administrator', 'auditor', ...PLATFORM_ROLES];
 
 /**
  * The roles of a token for a tenant, or for all: those that count there, each once.
@@ -68,10 +45,6 @@ export function rolesOf(words: readonly string[], tenant: string): readonly stri
 export function idleRolesOf(words: readonly string[], tenant: string): readonly string[] | undefined {
   const idle = [...new Set(words)].filter((word) => Object.hasOwn(ROLES, word) && !counts(word, tenant));
   return idle.length === 0 ? undefined : idle;
-}
-
-function counts(role: string, tenant: string): boolean {
-  return tenant === ALL_TENANTS ? ROLES_OF_ALL.includes(role) : !PLATFORM_ROLES.includes(role);
 }
 
 /** True for who may see every tenant. */

@@ -5,7 +5,8 @@ import { mapPayloads } from '@recourse/event-log';
 import type { Doc } from '@recourse/event-log';
 import { sha256Hex } from '@recourse/kernel';
 import type { Access } from './access.js';
-import type { Principal, Role } from './principal.js';
+import type { Principal } from './principal.js';
+import type { Role } from './roles.js';
 
 /** Whom a route opens payloads for. */
 export interface Opening {

@@ -4,10 +4,13 @@
 //
 // Invariants
 //   D1. What is held is recorded with a reason, an owner and a deadline: nothing is dropped (P12).
-//   D2. A person's own word and the run's own failure are never held: limits are for what programs say unasked.
+//   D2. A person's own word and the run's own failure are never held: limits are for what programs say unasked. What a program
+//       says of its own effect is asked no weight; all else that it says by a command is weighed as that of any source.
 //   D3. Further commits of an event that was admitted are not new roots: a breaker does not tear one rollback apart.
 //   D5. Evidence that its source's terms forbid is held whatever the limits are: no trust makes it fresh, or the tenant's.
-//   D4. One event counts once toward a breaker, however many commits it hits; how many it hits is the closure limit's.
+//   D4. One event counts once toward a breaker, however many commits it hits; how many it hits is the closure limit's. An id is
+//       whatever its sender says: toward a breaker an event is its source, what it is about and its id; toward the closure limit, its
+//       source and its id, so that using an id again brings its own limit nearer.
 import { deriveId, isPerson, shareOf } from '@recourse/kernel';
 import type { Evidence, LimitScope } from '@recourse/messages';
 import { sharedTrend } from '../trend/trend.decisions.js';
@@ -33,8 +36,13 @@ export function sourceIdOf(tenant: string, source: string): string {
 export function scopeIdOf({ scope, tenant, name }: Scope): string {
   return deriveId('brk', scope, tenant, name);
 }
-export function closureIdOf(tenant: string, eventId: string): string {
-  return deriveId('evt', tenant, eventId);
+export function closureIdOf(tenant: string, { source, event_id }: Pick<Evidence, 'source' | 'event_id'>): string {
+  return deriveId('evt', tenant, source, event_id);
+}
+
+/** One event, as breakers count it (D4). */
+export function rootEventOf({ source, ref, event_id }: Pick<Evidence, 'source' | 'ref' | 'event_id'>): string {
+  return deriveId('root', source, ref ?? '', event_id);
 }
 
 /** Limits of one partition. */
@@ -94,6 +102,8 @@ export interface Asked {
   readonly isCommand: boolean;
   /** It was held before: a breaker that was closed since does not count it anew. */
   readonly isAgain: boolean;
+  /** A program says it by a command of an effect that it made itself. */
+  readonly isOwn: boolean;
 }
 
 export type Admission =
@@ -116,7 +126,7 @@ export interface Opening {
 
 /** Admits a trigger or says what holds it: the terms of its source first, then trust, then breakers, then the size of the closure. */
 export function admission(
-  { tenant, evidence, isCommand, isAgain }: Asked,
+  { tenant, evidence, isCommand, isAgain, isOwn }: Asked,
   seen: Seen,
   limits: AdmissionLimits,
   now: number,
@@ -124,7 +134,7 @@ export function admission(
   if (isVouchedFor(evidence)) return { kind: 'admit', isCounted: false, isHit: false };
   return (
     (isAgain ? null : unfit(tenant, evidence, seen, now)) ??
-    untrusted(tenant, evidence, seen, limits) ??
+    (isOwn ? null : untrusted(tenant, evidence, seen, limits)) ??
     stopped(evidence, seen, isAgain, limits, now) ??
     tooMany(tenant, evidence, seen, isCommand, limits) ?? {
       kind: 'admit',
@@ -162,7 +172,7 @@ function untrusted(
 }
 
 function stopped(
-  { event_id }: Evidence,
+  evidence: Evidence,
   { scopes }: Seen,
   isAgain: boolean,
   { storm: limit }: AdmissionLimits,
@@ -170,7 +180,8 @@ function stopped(
 ): Admission | null {
   if (limit === null) return null;
   // An event that passed is one root, in every scope: the rest of it goes on (D3).
-  if (scopes.some(({ storm }) => storm?.events.some((one) => one.event_id === event_id) === true)) return null;
+  const root = rootEventOf(evidence);
+  if (scopes.some(({ storm }) => storm?.events.some((one) => one.event_id === root) === true)) return null;
   const open = scopes.find(({ breaker }) => breaker?.phase === 'open');
   if (open !== undefined) return heldBy(open.scope, 'a breaker is open over', null);
   if (isAgain) return null;
@@ -209,7 +220,7 @@ function heldBy(scope: Scope, what: string, opens: Opening | null): Admission {
 
 function tooMany(
   tenant: string,
-  { event_id }: Evidence,
+  evidence: Evidence,
   { closure }: Seen,
   isCommand: boolean,
   { closureMax }: AdmissionLimits,
@@ -219,7 +230,7 @@ function tooMany(
   return {
     kind: 'hold',
     reason: 'CLOSURE_LIMIT',
-    cause: closureIdOf(tenant, event_id),
+    cause: closureIdOf(tenant, evidence),
     detail: `one event has rolled back ${String(closure?.hits ?? 0)} commits on this partition, as many as may go unasked`,
     opens: null,
   };

@@ -3,7 +3,16 @@ import { describe, expect, it } from '@jest/globals';
 import type { DeclaredSource } from './context.decisions.js';
 import type { Evidence } from '@recourse/messages';
 import fc from 'fast-check';
-import { admission, isVouchedFor, recent, scopeIdOf, scopesOf, sharedLimits, weightOf } from './admission.decisions.js';
+import {
+  admission,
+  isVouchedFor,
+  recent,
+  rootEventOf,
+  scopeIdOf,
+  scopesOf,
+  sharedLimits,
+  weightOf,
+} from './admission.decisions.js';
 import type { Asked, Seen } from './admission.decisions.js';
 import {
   CONFIRMED_ADDS,
@@ -29,7 +38,7 @@ const EVIDENCE: Evidence = {
   position: 3,
   root: null,
 };
-const ASKED: Asked = { tenant: 'acme', evidence: EVIDENCE, isCommand: false, isAgain: false };
+const ASKED: Asked = { tenant: 'acme', evidence: EVIDENCE, isCommand: false, isAgain: false, isOwn: false };
 const LIMITS: AdmissionLimits = {
   trustThresholdPermille: 600,
   storm: { limit: 2, windowMs: 1_000 },
@@ -112,8 +121,26 @@ describe('a trigger', () => {
     [
       'of an event that passed goes on under an open breaker',
       {},
-      seen({}, storm(['ev-1', NOW - 10], ['b', NOW]), true),
+      seen({}, storm([rootEventOf(EVIDENCE), NOW - 10], ['b', NOW]), true),
       'admit',
+    ],
+    [
+      'that bears the id of one that passed is no part of it',
+      {},
+      seen({}, storm([rootEventOf({ ...EVIDENCE, ref: 'order/2#paid' }), NOW - 10], ['b', NOW]), true),
+      'BREAKER_OPEN',
+    ],
+    [
+      'of a program about its own effect is asked no weight',
+      { isOwn: true },
+      seen({ declared: declaredAs(null) }),
+      'admit',
+    ],
+    [
+      'of a program about its own effect falls under breakers',
+      { isOwn: true },
+      seen({}, undefined, true),
+      'BREAKER_OPEN',
     ],
     [
       'that was held before is not counted again',

@@ -1,7 +1,7 @@
 // What people say of triggers, and what that does: a held one is admitted or closed, the weight of its source moves (E31).
 //
 // Invariants
-//   J1. Whoever stated the evidence does not judge it.
+//   J1. Whoever stated the evidence does not judge it, nor who owns its source.
 //   J2. A trigger is judged once; what is rolled back stays so, whatever is said of it later.
 //   J3. A weight stays between 0 and 1000, and moves the way it is told.
 import { isAmong, isPerson } from '@recourse/kernel';
@@ -15,10 +15,11 @@ import type { RollbackDoc } from '../rollback/rollback.messages.js';
 
 export type Verdict = 'confirmed' | 'rejected';
 
-/** Why somebody may not judge a trigger; null when they may. */
+/** Why somebody may not judge a trigger; null when they may. `owners`: who stands behind its source. */
 export function judgingRefusal(
   standing: RollbackDoc | undefined,
   { envelope, rollback_id }: ConfirmTrigger | RejectTrigger,
+  owners: readonly (string | null)[],
 ): Refusal | null {
   if (standing?.tenant !== envelope.tenant || standing.rollback_id !== rollback_id)
     return {
@@ -35,8 +36,8 @@ export function judgingRefusal(
       code: 'JUDGE_NOT_A_PERSON',
       message: 'Only a person says whether a trigger was right: no agent, no service account, no role.',
     };
-  if (isAmong([standing.evidence.source], envelope))
-    return { code: 'SELF_JUDGEMENT', message: 'Nobody judges their own trigger.' };
+  if (isAmong([standing.evidence.source, ...owners], envelope))
+    return { code: 'SELF_JUDGEMENT', message: 'Nobody judges their own trigger, or one of a source of theirs.' };
   return standing.judged === null
     ? null
     : {

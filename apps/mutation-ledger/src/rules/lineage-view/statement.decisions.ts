@@ -67,7 +67,7 @@ export function statementPreview({ said, fall, known, open, limits, now }: Drill
       ? ({ phase: 'open' } as const)
       : undefined,
   }));
-  const asked = { tenant: said.tenant, evidence, isCommand: false, isAgain: false };
+  const asked = { tenant: said.tenant, evidence, isCommand: false, isAgain: false, isOwn: false };
   const found = admission(asked, { ...known, scopes, closure: undefined }, limits, now);
   return {
     source: said.source,

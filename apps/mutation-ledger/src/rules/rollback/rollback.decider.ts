@@ -1,8 +1,8 @@
 // What becomes of a trigger, and of what waits: one rollback per commit, however many say so (E20, E21, L12). Whether a trigger is
 // admitted is admission.decisions.ts'.
-import { ID_BYTES_MAX, isRunId, isUsableId, RUN_BYTES_MAX } from '@recourse/kernel';
+import { ID_BYTES_MAX, isPerson, isRunId, isUsableId, RUN_BYTES_MAX } from '@recourse/kernel';
 import { rollbackIdOf } from '@recourse/messages';
-import type { Evidence, LineageRoot, TriggerRollback } from '@recourse/messages';
+import type { CommandEnvelope, Evidence, LineageRoot, TriggerRollback } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
 import { OWNER_OF_APPROVALS, OWNER_OF_MARKS, OWNER_OF_OVERDUE } from '../owners.js';
 import type { HoldReason } from '../admission/admission.messages.js';
@@ -200,7 +200,7 @@ export function triggerOfCommand(
 ): Trigger {
   const { envelope } = command;
   const evidence: Evidence = {
-    kind: envelope.principal.startsWith('agent:') ? 'critic' : 'human',
+    kind: kindOfWord(envelope),
     event_id: envelope.command_id,
     ref: null,
     source: envelope.principal,
@@ -217,6 +217,11 @@ export function triggerOfCommand(
     evidence,
     command_id: envelope.command_id,
   };
+}
+
+/** Whose word a command is: a person's own, or a program's, which is weighed as that of any source (D2). */
+export function kindOfWord({ principal, roles }: Pick<CommandEnvelope, 'principal' | 'roles'>): 'human' | 'critic' {
+  return isPerson(principal) && !roles.includes('agent') ? 'human' : 'critic';
 }
 
 /** Refuses what names no commit or no evidence (E8), and ids no row could hold: what the database could refuse is refused before it is decided (L7). */

@@ -13,6 +13,7 @@ import type { Mutation } from '../mutation/mutation.messages.js';
 import { record } from '../record.messages.js';
 import type { Finding } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
+import { kindOfWord } from '../rollback/rollback.decider.js';
 import type { Undo } from './undo.messages.js';
 
 /** Most mutations one request may name; a whole run may have any number. */
@@ -37,11 +38,11 @@ export function undoRefusal({ envelope, run_id, mutation_ids: ids }: UndoRun): R
     : invalid('Tenant and mutations must be 1 to 200 bytes without NUL, a run up to 512.');
 }
 
-/** The undo a person asks for. */
+/** The undo that a person asks for, or a program. */
 export function undoOf({ envelope, run_id, mutation_ids, reason }: UndoRun): Undo {
   const { command_id, principal, tenant, issued_at } = envelope;
   const evidence: Evidence = {
-    kind: 'human',
+    kind: kindOfWord(envelope),
     event_id: command_id,
     ref: null,
     source: principal,

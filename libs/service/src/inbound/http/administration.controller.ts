@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { PARKED_KIND, READING_KIND } from '@recourse/event-log';
 import { partitionForKey } from '@recourse/kafka';
 import { z } from 'zod';
-import { ALL_TENANTS } from '../../edge/principal.js';
+import { ALL_TENANTS } from '../../edge/roles.js';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { idText, reasonText } from '../../edge/validate.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';

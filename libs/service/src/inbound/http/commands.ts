@@ -2,7 +2,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Doc } from '@recourse/event-log';
 import type { CommandEnvelope } from '@recourse/messages';
-import { ALL_TENANTS, seesAllTenants, tenantOfCommand } from '../../edge/principal.js';
+import { seesAllTenants, tenantOfCommand } from '../../edge/principal.js';
+import { ALL_TENANTS } from '../../edge/roles.js';
 import type { EdgeAnswer } from '../../edge/command-edge.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { ServiceContext } from '../../service-context.js';
