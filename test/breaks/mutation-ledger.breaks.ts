@@ -2085,7 +2085,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.admission.unit.spec.ts',
     test: 'admission, straight of a source nobody knows is judged by a person alone, with the role, not by whom it came from, and once',
     file: 'apps/mutation-ledger/src/rules/admission/judging.decisions.ts',
-    find: 'if (isAmong([standing.evidence.source], envelope))',
+    find: 'if (isAmong([standing.evidence.source, ...owners], envelope))',
     replace: 'if (standing.evidence.source === envelope.principal)',
   },
   {
@@ -2139,7 +2139,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.admission.unit.spec.ts',
     test: 'admission, straight of a storm counts an event once, however many commits it hits, and lets the rest of it through',
     file: 'apps/mutation-ledger/src/rules/admission/admission.decisions.ts',
-    find: 'if (scopes.some(({ storm }) => storm?.events.some((one) => one.event_id === event_id) === true)) return null;',
+    find: 'if (scopes.some(({ storm }) => storm?.events.some((one) => one.event_id === root) === true)) return null;',
     replace: "if (scopes.some(({ storm }) => storm?.events.some((one) => one.event_id === '') === true)) return null;",
   },
   {

@@ -228,7 +228,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'tenants/all',
     spec: 'libs/service/src/edge/edge.unit.spec.ts',
     test: 'the roles of a token for all tenants are those alone that say so: what one is in a tenant gives nothing in the others',
-    file: 'libs/service/src/edge/principal.ts',
+    file: 'libs/service/src/edge/roles.ts',
     find: 'return tenant === ALL_TENANTS ? ROLES_OF_ALL.includes(role)',
     replace: "return tenant === ALL_TENANTS ? ROLES_OF_ALL.includes(role) || role === 'approver'",
   },

@@ -60,7 +60,7 @@ export function noteLine(note: WorkerNote): string {
     case 'answered':
       return `answered for run ${JSON.stringify(note.runId)} (leg ${note.legId}): ${note.steps.map(stepText).join('; ')}`;
     case 'held_back':
-      return `held back before step ${JSON.stringify(note.stepId)} of run ${JSON.stringify(note.runId)} (leg ${note.legId}): it may not go on, or its time is over`;
+      return `held back before step ${JSON.stringify(note.stepId)} of run ${JSON.stringify(note.runId)} (leg ${note.legId}): ${JSON.stringify(note.reason)}`;
     case 'unreadable':
     case 'refused':
       return `${note.type}: the request at offset ${note.offset} of partition ${note.partition}: ${JSON.stringify(note.reason)}`;

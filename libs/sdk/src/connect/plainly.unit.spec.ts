@@ -84,14 +84,20 @@ describe('a note of a worker', () => {
     const lines = [
       noteLine({ type: 'assigned', partitions: [1, 2] }),
       noteLine({ type: 'assigned', partitions: [] }),
-      noteLine({ type: 'held_back', legId: 'leg-1', runId: 'run-7', stepId: 's-1' }),
+      noteLine({
+        type: 'held_back',
+        legId: 'leg-1',
+        runId: 'run-7',
+        stepId: 's-1',
+        reason: 'the kill switch x stops the tenant: y',
+      }),
       noteLine({ type: 'refused', ...place, reason: 'UNSIGNED' }),
       noteLine({ type: 'unreadable', ...place, reason: 'BAD_FRAME' }),
     ];
     expect(lines).toEqual([
       'asked on partitions 1, 2',
       'asked of no partition: other workers of its group have them',
-      'held back before step "s-1" of run "run-7" (leg leg-1): it may not go on, or its time is over',
+      'held back before step "s-1" of run "run-7" (leg leg-1): "the kill switch x stops the tenant: y"',
       'refused: the request at offset 7 of partition 1: "UNSIGNED"',
       'unreadable: the request at offset 7 of partition 1: "BAD_FRAME"',
     ]);

@@ -7,7 +7,7 @@ import type { LegReported, LegRequested, LegStep } from '@recourse/messages';
 import { CallsUnderWay } from './one-at-a-time.js';
 import { reportOf, runLeg } from './leg-runner.js';
 import { unlessKilled } from './may-go-on.js';
-import type { MayGoOn } from './may-go-on.js';
+import type { Objection } from './may-go-on.js';
 import { watchLeg } from './progress-reports.js';
 import type { ProgressOptions, Watch } from './progress-reports.js';
 import { spanOf } from './spans.js';
@@ -18,6 +18,9 @@ import type { WorkerNote, WorkerOptions } from './worker.messages.js';
 const ANSWERS_KEPT_MAX = 1_000;
 /** How often a slow leg tells how far it has come, unless told otherwise. */
 const PROGRESS_EVERY_MS = 250;
+
+/** How soon a registry that does not say whether a switch stands is asked again. */
+const ASK_AGAIN_MS = 1_000;
 
 /** What the worker does for its legs. */
 export interface LegSurroundings {
@@ -31,16 +34,14 @@ export class LegAnswers {
   private readonly answers = new Map<string, LegReported>();
   private readonly running = new Map<string, Promise<LegReported>>();
   private readonly underWay = new CallsUnderWay();
-  private readonly objectors: readonly MayGoOn[];
+  private readonly unlessKilled: ((leg: LegRequested, step: LegStep) => Promise<Objection>) | undefined;
 
   constructor(
     private readonly options: WorkerOptions,
     private readonly around: LegSurroundings,
   ) {
-    const { mayGoOn, entries } = options;
-    this.objectors = [mayGoOn, entries === undefined ? undefined : unlessKilled(entries)].filter(
-      (each) => each !== undefined,
-    );
+    const { entries } = options;
+    this.unlessKilled = entries === undefined ? undefined : unlessKilled(entries);
   }
 
   /** The report of a leg: that of an earlier copy, else of its run. `place` is where its calls belong in a trace. */
@@ -83,21 +84,42 @@ export class LegAnswers {
     return watchLeg({ clock, everyMs, tell });
   }
 
-  /** Whether the next step of a leg may be begun; who cannot be asked has not said yes. */
-  private async mayGoOn(leg: LegRequested, step: LegStep): Promise<boolean> {
-    // Who takes over is to go on with the leg: it is left unanswered rather than ended.
-    if (this.around.isStopped()) throw new Failure('NOT_READY', 'the worker stops');
-    try {
-      for (const objector of this.objectors) if (!(await objector(leg, step))) return this.heldBack(leg, step);
-    } catch (cause) {
-      this.around.note({ type: 'trouble', doing: 'ask whether to go on', cause });
-      return this.heldBack(leg, step);
+  /** Whether the next step of a leg may be begun. While nobody knows whether a switch stands it waits, as long as the leg has time. */
+  private async mayGoOn(leg: LegRequested, step: LegStep): Promise<boolean | 'unknown'> {
+    const { clock } = this.options;
+    for (;;) {
+      // Who takes over is to go on with the leg: it is left unanswered rather than ended.
+      if (this.around.isStopped()) throw new Failure('NOT_READY', 'the worker stops');
+      const objection = await this.objection(leg, step);
+      if (objection.kind === 'none') return true;
+      if (objection.kind === 'held') return this.heldBack(leg, step, objection);
+      this.around.note({
+        type: 'trouble',
+        doing: 'ask the registry whether a kill switch stands',
+        cause: objection.cause,
+      });
+      if (clock.now() + ASK_AGAIN_MS >= leg.not_after) return 'unknown';
+      await clock.sleep(ASK_AGAIN_MS);
     }
-    return true;
   }
 
-  private heldBack({ leg_id: legId, run_id: runId }: LegRequested, { step_id: stepId }: LegStep): false {
-    this.around.note({ type: 'held_back', legId, runId, stepId });
+  private async objection(leg: LegRequested, step: LegStep): Promise<Objection> {
+    const { mayGoOn } = this.options;
+    try {
+      if (mayGoOn !== undefined && !(await mayGoOn(leg, step))) return { kind: 'held', reason: 'mayGoOn said no' };
+      return (await this.unlessKilled?.(leg, step)) ?? { kind: 'none' };
+    } catch (cause) {
+      this.around.note({ type: 'trouble', doing: 'ask whether to go on', cause });
+      return { kind: 'held', reason: 'mayGoOn failed' };
+    }
+  }
+
+  private heldBack(
+    { leg_id: legId, run_id: runId }: LegRequested,
+    { step_id: stepId }: LegStep,
+    { reason }: Extract<Objection, { kind: 'held' }>,
+  ): false {
+    this.around.note({ type: 'held_back', legId, runId, stepId, reason });
     return false;
   }
 

@@ -4,16 +4,18 @@ import type { LegReported, LegRequested, LegStep, Observation, StepReport } from
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import { beginStep, claimIdOf, isOfLeg, nextStep } from './leg.decisions.js';
 import type { ClaimAnswer } from './leg.messages.js';
-import type { MayGoOn } from './may-go-on.js';
 import type { StepParts, TakeClaim } from './step-runner.js';
 import { endedAs, runStep } from './step-runner.js';
+
+/** Whether a step may be begun; `unknown`: nobody could say so in time. */
+type MayBegin = (leg: LegRequested, step: LegStep) => Promise<boolean | 'unknown'> | boolean;
 
 /** What running a leg needs: tools, clock and claims. */
 export interface LegParts extends StepParts {
   readonly workerId: string;
   readonly claimStore: ClaimStore;
   /** Asked before each step; a no ends the leg there. */
-  readonly mayGoOn?: MayGoOn | undefined;
+  readonly mayGoOn?: MayBegin | undefined;
   /** Told of the steps that have ended, after each. It must not fail. */
   readonly onStep?: ((steps: readonly StepReport[]) => void) | undefined;
 }
@@ -28,7 +30,11 @@ export async function runLeg(leg: LegRequested, parts: LegParts): Promise<LegRep
   const steps: StepReport[] = [];
   const claims = new LegClaims(leg, parts);
   for (let step = nextStep(leg, steps); step !== null; step = nextStep(leg, steps)) {
-    if (parts.mayGoOn !== undefined && !(await parts.mayGoOn(leg, step))) break;
+    const going = (await parts.mayGoOn?.(leg, step)) ?? true;
+    // The first step of a leg counts as begun, whatever its report leaves out: there it says why it was not.
+    if (going === 'unknown' && steps.length === 0)
+      steps.push(endedAs(step, { outcome: 'unknown', errorKind: 'SWITCHES_UNKNOWN' }));
+    if (going !== true) break;
     steps.push(await runCalls(leg, step, claims, parts));
     parts.onStep?.(steps);
   }
@@ -83,7 +89,7 @@ class LegClaims implements Claims {
 /** What running the calls of a step needs beside its tools. */
 interface CallParts extends StepParts {
   /** Asked before each further call, as before each step. */
-  readonly mayGoOn?: MayGoOn | undefined;
+  readonly mayGoOn?: MayBegin | undefined;
 }
 
 /** The claims of the leg. */
@@ -130,7 +136,7 @@ async function runCall(
   if (one === null || (position > 1 && args === undefined))
     return endedAs(step, { outcome: 'not_executed', errorKind: 'ARGS_UNREADABLE' });
   const isMade = position <= step.calls_done;
-  if (position > 1 && !isMade && (await parts.mayGoOn?.(leg, one)) === false)
+  if (position > 1 && !isMade && ((await parts.mayGoOn?.(leg, one)) ?? true) !== true)
     return endedAs(step, { outcome: 'unknown', errorKind: 'HELD_BACK' });
   const running: LegRequested = isMade ? { ...leg, kind: 'observe' } : leg;
   const report = await runStep({ leg: running, step: one, begun: beginStep(one, claims.ofLeg) }, claims.take, parts);

@@ -13,6 +13,7 @@ export type StepErrorKind =
   | 'CALL_IN_FLIGHT' // an earlier call under the same key has not come back here
   | 'CLAIM_TAKEN' // somebody may have called already
   | 'HELD_BACK' // somebody objected between two calls
+  | 'SWITCHES_UNKNOWN' // the registry did not say in time whether a kill switch stands; this worker called nothing
   | 'CLAIM_FAILED' // the claim store did not answer; nothing was called
   | 'RECONCILE_IMPOSSIBLE' // asked to find out first, and no capability or condition tells
   | 'RETRY_WITHOUT_KEY' // not happened, and a repeat could happen twice

@@ -4,6 +4,7 @@ import type { Json } from '@recourse/kernel';
 import type { LegReported, LegRequested } from '@recourse/messages';
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { legOf, legStep } from './legs.testing.js';
+import { noteLine } from '../connect/plainly.js';
 import { outcomes, turns, WorkerStage } from './worker.testing.js';
 
 const ELEVEN = 11;
@@ -147,15 +148,37 @@ describe('a leg that is to stop', () => {
     const reports = await stage.reports(1);
     expect([named(reports), outcomes(reports)]).toEqual([[first(2)], [['verified', 'verified']]]);
     expect([reports[0]?.complete, stage.provider.reversals]).toEqual([true, 2]);
-    expect(stage.notes).toContainEqual({ type: 'held_back', legId: 'leg_1', runId: 'run-1', stepId: 'step_3' });
+    const held = stage.notes.find(({ type }) => type === 'held_back');
+    expect(held).toMatchObject({ type: 'held_back', legId: 'leg_1', runId: 'run-1', stepId: 'step_3' });
+    expect(held === undefined ? '' : noteLine(held)).toContain('the kill switch stop stops');
   });
 
-  it('does not begin while nobody knows whether a switch stands (P14)', async () => {
+  it('does not begin while nobody knows whether a switch stands, and says why once its time is over (P14)', async () => {
     const entries = new MemoryEntries();
     entries.isAway = true;
     await stage.start('worker', { entries });
     await stage.ask(THREE);
-    expect([named(await stage.reports(1)), stage.provider.calls]).toEqual([[[]], []]);
+    while (stage.clock.now() < THREE.not_after) await pass(1_000);
+    const [report] = await stage.reports(1);
+    expect(report?.steps).toMatchObject([{ step_id: 'step_1', outcome: 'unknown', error_kind: 'SWITCHES_UNKNOWN' }]);
+    expect(stage.provider.calls).toEqual([]);
+    expect(stage.notes).toContainEqual(
+      expect.objectContaining({ type: 'trouble', doing: 'ask the registry whether a kill switch stands' }),
+    );
+  });
+
+  it('waits for a registry that is away, and goes on once it answers', async () => {
+    const entries = new MemoryEntries();
+    meanwhile(() => {
+      entries.isAway = true;
+    });
+    await stage.start('worker', { entries });
+    await stage.ask(THREE);
+    await turns();
+    expect([stage.provider.reversals, stage.notes.some(({ type }) => type === 'answered')]).toEqual([2, false]);
+    entries.isAway = false;
+    await pass(1_000);
+    expect(named(await stage.reports(1)).at(-1)).toEqual(['step_1', 'step_2', 'step_3']);
   });
 
   it('goes on under a switch over the agent whose effects it takes back (D64)', async () => {

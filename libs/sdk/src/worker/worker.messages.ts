@@ -27,7 +27,13 @@ export type WorkerNote =
       readonly runId: string;
       readonly steps: readonly AnsweredStep[];
     }
-  | { readonly type: 'held_back'; readonly legId: string; readonly runId: string; readonly stepId: string }
+  | {
+      readonly type: 'held_back';
+      readonly legId: string;
+      readonly runId: string;
+      readonly stepId: string;
+      readonly reason: string;
+    }
   | { readonly type: 'unreadable'; readonly partition: number; readonly offset: number; readonly reason: string }
   | { readonly type: 'refused'; readonly partition: number; readonly offset: number; readonly reason: string }
   | { readonly type: 'trouble'; readonly doing: string; readonly cause: unknown };
