@@ -238,6 +238,8 @@ describe('a step that waits for an approval', () => {
     await deny(step);
     // Nothing is undone, and the effect stands: a person says what becomes of it.
     await heardBy(desk, 'run-ended', 3);
+    const open = itemsOf(await system.get('orchestrator', '/v1/reviews?run_id=run-ended', OPERATOR));
+    expect(open).toMatchObject([{ step_id: step['step_id'], phase: 'denied' }]);
     await accept(step);
     await heardBy(desk, 'run-ended', 4);
     const left = itemsOf(await system.get('notifier', '/v1/deliveries?state=queued', ADMINISTRATOR)).filter(

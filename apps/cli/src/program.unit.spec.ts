@@ -346,7 +346,7 @@ describe('a review item', () => {
       'sealed (opened by payload_reader), sha256 ab',
       'medium: the contract does not say',
       '1 of 2',
-      'why two         The contract asks two people.',
+      'The contract asks two people.',
       '/v1/mutations/mut_1 of mutation-ledger',
       'recourse.recoveries, partition 1, seq 7',
       '1 min 30 s',

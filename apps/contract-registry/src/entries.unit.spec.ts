@@ -164,6 +164,21 @@ describe.each(WAYS)('an entry of the registry, $way', ({ isRebuilt }) => {
       });
   });
 
+  it('takes no switch that is on in place of one of the same name over something else: what that stops would go on', () => {
+    const over = (scope: Json) => ({ ...kill, scope });
+    const run = harness(registryCore()).when(register('kill_switch', 'refunds', kill), 1);
+    run
+      .when(register('kill_switch', 'refunds', over({ over: 'tenant' })), 2)
+      .thenNothing()
+      .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'SWITCH_STANDS' })
+      .when(register('kill_switch', 'refunds', { ...kill, reason: 'double refunds, since noon' }), 3)
+      .then(fact('EntryRegistered', { version: 2 }))
+      .when(retire('kill_switch', 'refunds'), 4)
+      .then(fact('EntryRetired'))
+      .when(register('kill_switch', 'refunds', over({ over: 'tenant' })), 5)
+      .then(fact('EntryRegistered', { version: 3 }));
+  });
+
   it('feeds kill switches to whoever obeys them, until each is lifted', () => {
     const view = memoryView(entryView);
     const registry = start();
@@ -182,9 +197,10 @@ describe.each(WAYS)('an entry of the registry, $way', ({ isRebuilt }) => {
     ]);
     follow(retire('kill_switch', 'refunds'), 3);
     expect(killed()).toBe(true);
-    follow(register('kill_switch', 'refunds-too', { ...kill, scope: { over: 'agent', agent: 'agent-7' } }), 4);
+    follow(register('kill_switch', 'an-agent', { ...kill, scope: { over: 'agent', agent: 'agent-7' } }), 4);
+    follow(retire('kill_switch', 'refunds-too'), 4);
     expect([killed({ capability: 'payments.get_refund' }), killed({ agent: 'agent-8' })]).toEqual([true, false]);
-    follow(retire('kill_switch', 'refunds-too'), 5);
+    follow(retire('kill_switch', 'an-agent'), 5);
     expect(killed()).toBe(false);
     follow(register('kill_switch', 'all', { ...kill, scope: { over: 'tenant' } }, { tenant: '*' }), 6);
     expect([killed({ tenant: 'globex', agent: 'x', capability: 'a.b_c' })]).toEqual([true]);

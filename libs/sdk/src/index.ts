@@ -42,6 +42,7 @@ export type {
   ConnectedParts,
   ConnectedPlace,
   ConnectedTool,
+  Travels,
   ConnectedWorkerOptions,
   ConnectOptions,
   Recourse,

@@ -72,6 +72,9 @@ function tellSetAside(
   }
 }
 
+const NOWHERE = 'a message has nowhere to go, and what it asked for ends by its deadline: make the topic that it names';
+const isNowhere = (cause: unknown): boolean => cause instanceof Failure && cause.code === 'TOPIC_MISSING';
+
 function tellTrouble(
   event: Extract<PlacedEvent, { readonly kind: 'fetch_failed' | 'halted' | 'error' }>,
   metrics: Metrics,
@@ -82,7 +85,7 @@ function tellTrouble(
   if (event.kind === 'halted') logger.error(at, 'halted: a person has to act');
   else if (event.kind === 'error') {
     metrics.count('loopFailures', { log, code: err instanceof Failure ? err.code : 'unexpected' });
-    logger.warn({ ...at, where: event.where }, 'an operation failed and is tried again');
+    logger.warn({ ...at, where: event.where }, isNowhere(err) ? NOWHERE : 'an operation failed and is tried again');
   } else {
     const { topic, code } = event;
     metrics.count('fetchesFailed', { log, topic, code });

@@ -139,7 +139,7 @@ function addChanges(entries: Command, act: Act): void {
 function addSwitchOn(switches: Command, act: Act): void {
   switches
     .command('on')
-    .description('turns a switch on, or changes one that is on')
+    .description('turns a switch on, or changes what is said of one that is on; over what it is on stays')
     .argument('<name>', 'its name')
     .requiredOption('--over <scope>', 'tenant, agent:<id> or capability:<name>', scopeOf)
     .option('--halts-recovery', 'of a switch over an agent: stop the undoing of what it did, too')

@@ -96,10 +96,11 @@ function progress(step: Doc): string {
           `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`,
         ] as const,
     ),
-    ['denied by', step['denied_by']],
+    ['denied by', deniedText(step['denied'])],
     ['attempt', step['attempt'] === 0 ? null : step['attempt']],
     ['outcome', last['outcome']],
     ['outcome reason', last['reason']],
+    ['what helps', unanswered(last['reason'])],
     ['error', last['error_kind']],
     ['the worker says', last['said'] === undefined ? null : payload(last['said'])],
     ...docsOf(last['observations']).map(
@@ -110,6 +111,19 @@ function progress(step: Doc): string {
         ] as const,
     ),
   ]);
+}
+
+/** Who denied it, when and why; null where nobody did. */
+export function deniedText(denied: unknown): string | null {
+  const { by, at, reason } = docOf(denied);
+  return by === undefined ? null : `${cellText(by)} at ${cellText(instant(at))}: ${cellText(reason)}`;
+}
+
+/** What helps where nobody answered; null where somebody did. */
+export function unanswered(reason: unknown): string | null {
+  return reason === 'NO_ANSWER'
+    ? 'no worker of its adapter answered in time: look whether one runs, and whether its request topic is there; then have it checked'
+    : null;
 }
 
 const approvalsOf = (step: Doc): readonly Doc[] => docsOf(step['approvals']);

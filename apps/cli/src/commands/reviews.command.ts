@@ -8,6 +8,7 @@ import { sealedText } from '../output/payload.js';
 import { cellText, docsOf, formatFields, instant, money, span } from '../output/table.js';
 import type { Act } from './options.js';
 import { addListAction, addShowAction, pathBelow } from './shapes.js';
+import { deniedText, unanswered } from './review-item.js';
 import { STEP_COLUMNS } from './step-columns.js';
 
 export function addReviews(program: Command, act: Act): void {
@@ -153,6 +154,7 @@ function found(item: Doc): string {
   return formatFields([
     ['outcome', outcome],
     ['reason', reason],
+    ['what helps', unanswered(reason)],
     ['attempt', attempt],
     ['calls made', done],
     ['stopped at', stopped_at],
@@ -215,6 +217,7 @@ function proposal(item: Doc): string {
     ['only if', proposed['stale_condition']],
     ['proved by', proposed['success_condition']],
     ...docsOf(proposed['then']).flatMap(furtherCall),
+    ['denied by', deniedText(item['denied'])],
     ['approvals', isProposed ? `${docsOf(given).length} of ${cellText(required)}` : null],
     ['why two', isProposed ? whyTwo : null],
     ...docsOf(given).map(

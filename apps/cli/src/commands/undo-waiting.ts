@@ -14,7 +14,7 @@ const WAITS_BY_PHASE: Readonly<Record<string, string>> = {
   halted: 'a person: a switch stops it',
   observing: 'a look at the facts',
   dispatched: 'a worker',
-  uncertain: 'a person: its outcome is unknown',
+  uncertain: 'somebody to find out how its call ended',
   retrying: 'a retry',
   looking: 'a look at the outcome',
   manual: 'a person',

@@ -29,8 +29,8 @@ import type { StepDoc, StepPhase } from '../rules/step/step.messages.js';
 /** Questions about one effect that are shown with it: an effect is one action, and few are ever asked about twice. */
 const QUESTIONS_MAX = 10;
 
-/** Steps that wait for a person. */
-const PHASES_IN_REVIEW: readonly StepPhase[] = ['awaiting_approval', 'halted', 'manual', 'uncertain'];
+/** Steps that wait for a person; of an uncertain one the system finds out first. */
+const PHASES_IN_REVIEW: readonly StepPhase[] = ['awaiting_approval', 'halted', 'manual', 'denied'];
 /** States of each list: a step has none of a question, and a question none of a step. */
 const STATES = { recovery: ['open', ...STEP_PHASES], forward: ['open', ...FORWARD_PHASES] } as const;
 export const reviewQuery = z

@@ -61,6 +61,7 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
       required: step.required_approvals,
       why_two: whyTwo(step),
     },
+    denied: step.denied,
     action_digest: step.action_digest?.toString('hex') ?? null,
     time_left_ms: timeLeft(step, seen.now, seen.marginMs),
     lookalikes: lookAlikes([...peopleOf(step), seen.reader]),
@@ -70,9 +71,16 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
 }
 
 /** Everybody the item names. */
-function peopleOf({ execution, answerable_to, approvals, glass, evidence }: StepDoc): readonly (string | null)[] {
+function peopleOf({
+  execution,
+  answerable_to,
+  approvals,
+  glass,
+  evidence,
+  denied,
+}: StepDoc): readonly (string | null)[] {
   const agreed = [...approvals, ...glass].map(({ by }) => by);
-  return [execution.agent_id, execution.initiator, answerable_to, evidence.source, ...agreed];
+  return [execution.agent_id, execution.initiator, answerable_to, evidence.source, denied?.by ?? null, ...agreed];
 }
 
 function proposerOf({ execution }: StepDoc): ReviewItem['proposed_by'] {

@@ -9,6 +9,7 @@ import type { StepDoc } from '../rules/step/step.messages.js';
 import {
   answered,
   core,
+  denial,
   digest,
   EVIDENCE,
   execution,
@@ -80,6 +81,18 @@ describe('a review item', () => {
       required: 2,
       why_two: 'The contract asks two people before compensating.',
     });
+  });
+
+  it('says who denied it, when and why, to whoever closes it', () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
+    expect(itemAt(run, 10_000).denied).toBeNull();
+    run.when(denial(), 11_000);
+    const { phase, denied } = itemAt(run, 11_000);
+    expect(phase).toBe('denied');
+    expect([denied?.at, denied?.by, denied?.reason]).toEqual([
+      11_000,
+      ...[denial().body].flatMap(({ envelope, reason }) => [(envelope as { principal: string }).principal, reason]),
+    ]);
   });
 
   it('names who agreed to the action before its effect: people, or the rule that let it go', () => {

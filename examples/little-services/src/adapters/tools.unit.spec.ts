@@ -82,6 +82,7 @@ const legContext = (idempotencyKey: string, phase: ToolContext['phase']): ToolCo
   reason: 'r',
   attempt: 1,
   phase,
+  about: 'compensation',
   subjectRef: null,
   externalTransactionRef: null,
 });

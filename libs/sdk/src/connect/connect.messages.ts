@@ -1,4 +1,5 @@
 // What a connection may be told, and what it offers.
+import type { Json } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
 import type { Clock } from '@recourse/kernel';
 import type { Codecs } from '@recourse/messages';
@@ -66,6 +67,16 @@ export interface ConnectOptions extends Partial<Addresses>, Partial<ConnectedPar
   readonly fetch?: EdgeOptions['fetch'];
 }
 
+/** Arguments as a guarded call takes them: what JSON would change on its way to the tool (dates, bigints, maps, functions) is `never`. */
+export type Travels<Args> = Args extends Json
+  ? Args
+  : Args extends
+        bigint | symbol | Date | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | ((...args: never[]) => unknown)
+    ? never
+    : Args extends object
+      ? { [Name in keyof Args]: Travels<Args[Name]> }
+      : Args;
+
 /** A tool with its own types. `execute` throws ToolRejected when it knows there was no effect. */
 export interface TypedTool<Args, Value> extends Pick<ForwardTool, 'schema'> {
   execute(args: Args, context: ForwardContext): Value | Promise<Value>;
@@ -95,7 +106,7 @@ export interface ConnectedPlace
     Partial<Omit<GuardedCall, 'run' | 'stepId' | 'args'>> {}
 
 /** A tool under its guard, with the tool's own types. Errors: as `guard`. */
-export type ConnectedTool<Args, Value> = (args: Args, place: ConnectedPlace) => Promise<GuardedResult<Value>>;
+export type ConnectedTool<Args, Value> = (args: Travels<Args>, place: ConnectedPlace) => Promise<GuardedResult<Value>>;
 
 /** What a worker of a connection is told; the rest of its options comes from the connection. */
 export interface ConnectedWorkerOptions extends Partial<Omit<WorkerOptions, 'adapter' | 'tools'>> {

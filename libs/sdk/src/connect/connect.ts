@@ -206,7 +206,8 @@ class Connection implements Recourse {
     await noteUnknown(this.kafka, options);
     const guarded = guard(forwardTool(tool, externalTransactionRef), options);
     // What the tool itself gave, less some members: what its type says.
-    return (args, place) => guarded(callAt(args, place, this)) as ReturnType<ConnectedTool<Args, Value>>;
+    return async (args, place) =>
+      (await guarded(callAt(args, place, this))) as Awaited<ReturnType<ConnectedTool<Args, Value>>>;
   }
 
   async worker({

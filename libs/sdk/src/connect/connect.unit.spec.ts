@@ -84,6 +84,39 @@ describe('connect', () => {
     await recourse.close();
   });
 
+  it('takes no argument that its tool would get as something else, and tells a big number of a result as a text', async () => {
+    stack.leaveFile();
+    const recourse = await connect(stack.options());
+    const pay = (_args: { readonly order: string; readonly amount_minor: number }) =>
+      Promise.resolve({ refund_id: 9_007_199_254_740_993n });
+    const refund = await recourse.guard(pay, {
+      contract: REFUND,
+      externalTransactionRef: ({ refund_id }) => String(refund_id),
+    });
+    const answer = await refund({ order: '4711', amount_minor: 500 }, PLACE);
+    expect(answer.kind).toBe('succeeded');
+    expect(stack.producer.told.at(-1)).toMatchObject({
+      outcome: { result: { refund_id: '9007199254740993' }, externalTransactionRef: '9007199254740993' },
+    });
+    const later = await recourse.guard((args: { readonly at: Date; readonly n: bigint }) => args.n, {
+      contract: REFUND,
+    });
+    // @ts-expect-error: a date is a text on its way, and a bigint too.
+    const wrong = later({ at: new Date(0), n: 1n }, PLACE);
+    expect(await wrong).toMatchObject({ kind: 'refused', code: 'ARGS_INVALID' });
+    await recourse.close();
+  });
+
+  it('says what is missing where the place of a call is left out', async () => {
+    stack.leaveFile();
+    const recourse = await connect(stack.options());
+    const refund = await recourse.guard(issueRefund, { contract: REFUND });
+    // @ts-expect-error: a call belongs to a run and a step.
+    const answer = await refund({ order: '4711', amount_minor: 500 });
+    expect(answer).toMatchObject({ kind: 'refused', code: 'PLACE_INVALID' });
+    await recourse.close();
+  });
+
   it("reads the provider's handle, and hides it from the agent", async () => {
     stack.leaveFile();
     const recourse = await connect(stack.options());

@@ -50,7 +50,7 @@ export function callAt(
     target,
     assumptionRefs,
     ...more
-  }: ConnectedPlace,
+  }: ConnectedPlace = {} as ConnectedPlace, // who leaves it out is told what is missing, by the guard
   self: { readonly tenant: string; readonly name: string },
 ): GuardedCall {
   return {

@@ -62,6 +62,7 @@ export class DrillCalls {
         reason: REASON,
         attempt: 1,
         phase,
+        about: 'compensation',
         subjectRef: null,
         externalTransactionRef: made.externalRef,
       }),

@@ -120,10 +120,18 @@ function reservationStop(answer: ReservationAnswer, options: GuardOptions): Stop
     case 'reserved':
       return null;
     case 'escalated':
-      return objection(options, trouble('BUDGET_ESCALATED', answer.code));
+      return objection(options, trouble('BUDGET_ESCALATED', `${answer.code}: ${escalatedText(answer.escalationId)}`));
     case 'refused':
-      return objection(options, trouble('BUDGET_REFUSED', answer.code));
+      return objection(
+        options,
+        trouble('BUDGET_REFUSED', answer.message === undefined ? answer.code : `${answer.code}: ${answer.message}`),
+      );
     case 'unavailable':
       return objection(options, trouble('BUDGET_UNAVAILABLE', textOf(answer.cause)));
   }
+}
+
+function escalatedText(id: string | undefined): string {
+  const where = id === undefined ? 'recourse budgets escalations' : `recourse budgets show ${id}`;
+  return `it would go over a ceiling, and a person decides (\`${where}\`); make the same call again once they have, or set budgetPatience`;
 }

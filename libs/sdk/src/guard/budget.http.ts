@@ -64,9 +64,14 @@ export function answerOf(answer: EdgeAnswer, id: string): ReservationAnswer {
   const { status, body } = answer;
   const problem = problemOf(answer);
   const isEscalated = body['escalation_id'] !== undefined || body['status'] === 'escalated';
-  if (DECIDED.includes(problem.code)) return { kind: 'refused', code: problem.code };
+  const refused = { kind: 'refused', code: problem.code, message: problem.detail } as const;
+  if (DECIDED.includes(problem.code)) return refused;
   if (isEscalated || status === 409)
-    return { kind: 'escalated', code: typeof body['code'] === 'string' ? problem.code : 'CEILING_EXCEEDED' };
+    return {
+      kind: 'escalated',
+      code: typeof body['code'] === 'string' ? problem.code : 'CEILING_EXCEEDED',
+      ...(typeof body['escalation_id'] === 'string' ? { escalationId: body['escalation_id'] } : {}),
+    };
   if (status === 200 || status === 201)
     return {
       kind: 'reserved',
@@ -74,7 +79,7 @@ export function answerOf(answer: EdgeAnswer, id: string): ReservationAnswer {
       ...askedBy(body['autonomy']),
     };
   // 202: recorded later or never; nothing may be done on the strength of it.
-  if (status >= 400 && status < 500) return { kind: 'refused', code: problem.code };
+  if (status >= 400 && status < 500) return refused;
   return { kind: 'unavailable', cause: problem };
 }
 

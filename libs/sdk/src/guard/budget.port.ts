@@ -30,8 +30,8 @@ export type ReservationAnswer =
       readonly forwardApproval?: 'human' | 'dual_control';
     }
   /** It would exceed a ceiling or a cap; a person decides. */
-  | { readonly kind: 'escalated'; readonly code: string }
-  | { readonly kind: 'refused'; readonly code: string }
+  | { readonly kind: 'escalated'; readonly code: string; readonly escalationId?: string }
+  | { readonly kind: 'refused'; readonly code: string; readonly message?: string }
   /** No answer: what happened to the request is not known. */
   | { readonly kind: 'unavailable'; readonly cause: unknown };
 

@@ -16,6 +16,7 @@ const context: ToolContext = {
   reason: 'order 4711 was shipped',
   attempt: 1,
   phase: 'execute',
+  about: 'compensation',
   subjectRef: 'order/4711',
   externalTransactionRef: 'rf_1',
 };

@@ -141,6 +141,8 @@ export type GuardTroubleCode =
   /** The tool is not the one that was approved. */
   | 'TOOL_CHANGED'
   /** The run has no objective: nobody could be asked to agree to the undoing of its effect. */
+  /** Nobody could record where the call belongs: its run, step, agent or refs. */
+  | 'PLACE_INVALID'
   | 'OBJECTIVE_MISSING'
   | 'ARGS_INVALID'
   | 'INTENT_DENIED'

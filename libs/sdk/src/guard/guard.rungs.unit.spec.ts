@@ -76,8 +76,11 @@ describe('the rung of an agent', () => {
 
   it('that is too low for the effect refuses the call', async () => {
     const answer = answerOf({ ...FROM, status: 403, body: { code: 'RUNG_TOO_LOW', detail: 'd' } }, 'r');
-    expect(answer).toEqual({ kind: 'refused', code: 'RUNG_TOO_LOW' });
+    expect(answer).toEqual({ kind: 'refused', code: 'RUNG_TOO_LOW', message: 'd' });
     const budget = Object.assign(new MemoryBudget(1), { reserve: () => Promise.resolve(answer) });
-    expect(await refund({ options: { budget } }).run()).toMatchObject({ code: 'BUDGET_REFUSED' });
+    expect(await refund({ options: { budget } }).run()).toMatchObject({
+      code: 'BUDGET_REFUSED',
+      problems: [{ message: 'RUNG_TOO_LOW: d' }],
+    });
   });
 });

@@ -16,12 +16,20 @@ import type { Action, ActionOutcome } from '../producer/producer.js';
 import { actionOf, mutationOf } from './action.js';
 import { pending, prepare } from './before.js';
 import type { Ready } from './before.js';
-import type { ForwardTool, GuardedCall, GuardedResult, GuardedTool, GuardOptions } from './guard.messages.js';
+import type {
+  ForwardTool,
+  GuardedCall,
+  GuardedResult,
+  GuardedTool,
+  GuardOptions,
+  GuardTrouble,
+} from './guard.messages.js';
 import { handleIn, missingFor } from './handle.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import { failureOf } from './failure.decisions.js';
 import type { ToolFailure } from './failure.decisions.js';
+import { placeProblems } from './place.js';
 import { shownOf } from './shown.js';
 import type { Shown } from './shown.js';
 import { verdictFor } from './verdict.decisions.js';
@@ -55,6 +63,8 @@ export interface Run {
 
 /** Makes one call. */
 export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: GuardOptions): Promise<Run> {
+  const misplaced = options.mode === 'off' ? [] : placeProblems(call);
+  if (misplaced.length > 0) return outOfPlace(tool, call, { code: 'PLACE_INVALID', problems: misplaced }, options);
   const action = actionOf(call, options);
   const situation = { tool, call, action, options };
   if (options.mode === 'off') {
@@ -70,16 +80,22 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: 
       value: outcome.result,
     };
   }
+  return told(situation);
+}
+
+/** Makes a call of which everybody is told: what is asked before, the call, and what came of it. */
+async function told(situation: Situation): Promise<Run> {
+  const { action, options } = situation;
   const ready = await prepare(situation);
   if ('stop' in ready) return { answer: ready.stop, value: null };
   const taken = await claim(situation, ready);
   if (taken !== null) return { answer: taken.stop, value: null };
   const outcome = await perform(situation, ready.priorValue);
   const followed = directed(situation, outcome, ready.attempt);
-  const { failure: _words, ...told } = outcome;
+  const { failure: _words, ...ended } = outcome;
   await tell(
     action,
-    { ...told, handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do] },
+    { ...ended, handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do] },
     options,
   );
   if (outcome.outcome === 'failed') await giveBack(action, options);
@@ -93,6 +109,19 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: 
     },
     value: outcome.result,
   };
+}
+
+/** A call that nobody could record is not made, or, in `observe`, made and told to nobody. */
+async function outOfPlace(
+  tool: ForwardTool,
+  call: GuardedCall,
+  problem: GuardTrouble,
+  options: GuardOptions,
+): Promise<Run> {
+  const stopped = objection(options, problem);
+  return stopped === null
+    ? await runGuarded(tool, call, { ...options, mode: 'off' })
+    : { answer: stopped.stop, value: null };
 }
 
 /** What failed, for an answer; nothing of a call that may have had an effect. */

@@ -15,11 +15,13 @@ import type { Json } from '@recourse/kernel';
 /** A tool's answer as JSON, less what is left out: any member may lack. */
 export type Shown<Value> = Value extends { toJSON(): infer Plain }
   ? Shown<Plain>
-  : Value extends readonly (infer Element)[]
-    ? readonly (Shown<Element> | null)[]
-    : Value extends object
-      ? { readonly [Name in keyof Value]?: Shown<Value[Name]> }
-      : Value;
+  : Value extends bigint
+    ? string
+    : Value extends readonly (infer Element)[]
+      ? readonly (Shown<Element> | null)[]
+      : Value extends object
+        ? { readonly [Name in keyof Value]?: Shown<Value[Name]> }
+        : Value;
 
 /** Takes out of a tool's answer what a reversal is made of. `handle` is the provider's own reference. */
 export function shownOf(

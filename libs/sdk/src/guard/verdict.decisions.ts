@@ -112,12 +112,15 @@ export function verdictFor(error: ToolError): ToolVerdict | null {
   return ofSigns(signs, statuses, 'UNKNOWN');
 }
 
+/** What a result says in place of an error where there was none. */
+const NO_ERROR: readonly unknown[] = [undefined, null, false, ''];
+
 /** Reads `{error: {code}}`, `{error: code}`, `{error_code}`, `{ok: false, code}` and a result marked `isError`. */
 function ofResult(result: Json): ToolVerdict | null {
   if (!isDoc(result)) return null;
   const { error, error_code: errorCode, code, status, status_code: statusCode } = result;
   const isMarked = result['isError'] === true || result['ok'] === false || result['success'] === false;
-  const isNamed = (error !== undefined && error !== null && error !== false) || typeof errorCode === 'string';
+  const isNamed = !NO_ERROR.includes(error) || typeof errorCode === 'string';
   if (!isMarked && !isNamed) return null;
   const inner = isDoc(error) ? [error['code'], error['type'], error['kind']] : [error];
   const signs = [...inner, errorCode, code].filter((sign) => typeof sign === 'string');

@@ -42,12 +42,15 @@ describe('the verdict on an error', () => {
     expect(verdictFor({ on: 'result', result })?.kind).toBe(kind);
   });
 
-  it.each([[{ refund_id: 'rf', error: null }], [[]], ['text'], [{ status: 500, code: 'A' }]])(
-    'has none on %o',
-    (result) => {
-      expect(verdictFor({ on: 'result', result })).toBeNull();
-    },
-  );
+  it.each([
+    [{ refund_id: 'rf', error: null }],
+    [{ refund_id: 'rf', error: '' }],
+    [[]],
+    ['text'],
+    [{ status: 500, code: 'A' }],
+  ])('has none on %o', (result) => {
+    expect(verdictFor({ on: 'result', result })).toBeNull();
+  });
 
   it('survives an error that is its own cause', () => {
     const error: Error & { cause?: unknown } = new Error('x');

@@ -13,6 +13,8 @@ export interface ToolContext {
   /** From 1; the fencing token where the provider takes one. */
   readonly attempt: number;
   readonly phase: ObservationPhase;
+  /** What is called or looked at: the agent's own call, or one that undoes it. Their arguments may look alike. */
+  readonly about: 'forward' | 'compensation';
   readonly subjectRef: string | null;
   readonly externalTransactionRef: string | null;
   /**

@@ -286,3 +286,8 @@ const ended = (outcome: StepOutcome, errorKind: StepErrorKind): StepAction => ({
   do: 'end',
   end: end(outcome, errorKind),
 });
+
+/** Is a leg about the agent's own call, or about one that undoes it? */
+export function aboutOf({ kind }: Pick<LegRequested, 'kind'>): 'forward' | 'compensation' {
+  return kind === 'reconcile' || kind === 'release' ? 'forward' : 'compensation';
+}

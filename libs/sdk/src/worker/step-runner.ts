@@ -9,7 +9,7 @@ import { handleIn } from '../guard/handle.js';
 import { verdictFor } from '../guard/verdict.decisions.js';
 import { within } from '../within.js';
 import type { CallsUnderWay } from './one-at-a-time.js';
-import { advance, decideStep } from './leg.decisions.js';
+import { aboutOf, advance, decideStep } from './leg.decisions.js';
 import type { CallFailure, ClaimAnswer, StepAction, StepEnd, StepEvent, StepProgress } from './leg.messages.js';
 import { failureOf } from './tool-failure.js';
 import { ToolRejected } from '../tool/tool.js';
@@ -283,13 +283,13 @@ async function attempt(
       reason: leg.reason,
       attempt: leg.attempt,
       phase,
+      about: aboutOf(leg),
       subjectRef,
       externalTransactionRef,
       ...(phase === 'execute' && expected !== undefined ? { expected } : {}),
     };
     const observed = await tool(args, context);
-    // Whatever a tool answers must fit a record: what is no JSON counts as an error of the tool.
-    plainPayload(observed);
+    plainPayload(observed); // what is no JSON fits no record, and counts as an error of the tool
     return { kind: 'answered', observed };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

@@ -116,6 +116,21 @@ describe('a leg of several steps', () => {
   });
 });
 
+describe('a tool', () => {
+  it.each([
+    ['compensate', 'compensation'],
+    ['observe', 'compensation'],
+    ['reconcile', 'forward'],
+    ['release', 'forward'],
+  ] as const)('is told in a leg of the kind %s that it is about %s', async (kind, about) => {
+    await stage.start();
+    await stage.ask(legOf({ kind, steps: steps(1) }));
+    await stage.reports(1);
+    const told = stage.provider.calls.map(({ context }) => context.about);
+    expect([...new Set(told)]).toEqual([about]);
+  });
+});
+
 describe('a leg that is to stop', () => {
   const THREE = legOf({ steps: steps(3) });
 

@@ -65,6 +65,12 @@ function register(
   const text = canonicalJson(review.entry);
   if (standing !== undefined && !standing.retired && standing.body === text)
     return { kind: 'unchanged', entry: shown(standing) };
+  const stopped = kind === 'kill_switch' ? scopeStopped(standing) : null;
+  if (stopped !== null && stopped !== canonicalJson((review.entry as EntryBody<'kill_switch'>).scope))
+    return rejected(
+      'SWITCH_STANDS',
+      `${name} is on over ${stopped}; what it stops would go on. Give this one another name, or turn that one off`,
+    );
   const digest = sha256Hex(text);
   const entry = { kind, name, tenant: asker.tenant, version: (standing?.version ?? 0) + 1, digest };
   return {
@@ -82,6 +88,14 @@ function register(
       },
     },
   };
+}
+
+/** What a switch that is on stops, as canonical JSON; null where none of the name is. */
+function scopeStopped(standing: EntryVersion | undefined): string | null {
+  if (standing === undefined || standing.retired) return null;
+  // It was reviewed when it was registered.
+  const { scope } = JSON.parse(standing.body) as EntryBody<'kill_switch'>;
+  return canonicalJson(scope);
 }
 
 function refusedFor(problems: readonly EntryProblem[]): EntryAnswer {
