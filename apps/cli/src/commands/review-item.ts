@@ -96,7 +96,7 @@ function progress(step: Doc): string {
           `${cellText(approval['by'])} at ${cellText(instant(approval['at']))}: ${cellText(approval['reason'])}`,
         ] as const,
     ),
-    ['denied by', deniedText(step['denied'])],
+    ['denied by', deniedText({ by: step['denied_by'], ...docOf(step['denied_for']) })],
     ['attempt', step['attempt'] === 0 ? null : step['attempt']],
     ['outcome', last['outcome']],
     ['outcome reason', last['reason']],
@@ -116,7 +116,8 @@ function progress(step: Doc): string {
 /** Who denied it, when and why; null where nobody did. */
 export function deniedText(denied: unknown): string | null {
   const { by, at, reason } = docOf(denied);
-  return by === undefined ? null : `${cellText(by)} at ${cellText(instant(at))}: ${cellText(reason)}`;
+  if (typeof by !== 'string') return null;
+  return reason === undefined ? by : `${by} at ${cellText(instant(at))}: ${cellText(reason)}`;
 }
 
 /** What helps where nobody answered; null where somebody did. */

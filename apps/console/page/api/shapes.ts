@@ -119,6 +119,7 @@ export const REVIEW = z.object({
   approvals: z.object({
     given: z.array(z.object({ by: text, at: z.number(), reason: text })),
     required: z.number(),
+    why_two: textOrNull,
   }),
   action_digest: textOrNull,
   time_left_ms: instant,

@@ -167,7 +167,7 @@ export interface ReviewItem {
     readonly why_two: string | null;
   };
   /** Who denied it, and why; null where nobody did. */
-  readonly denied: { readonly by: string; readonly at: number; readonly reason: string } | null;
+  readonly denied: { readonly by: string; readonly at?: number; readonly reason?: string } | null;
   /** What an approval must name; null where nothing is proposed. */
   readonly action_digest: string | null;
   /** Milliseconds in which a dispatch can still begin; null without a window. */

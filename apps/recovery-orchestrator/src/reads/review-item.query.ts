@@ -61,7 +61,7 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
       required: step.required_approvals,
       why_two: whyTwo(step),
     },
-    denied: step.denied,
+    denied: step.denied_by === null ? null : { by: step.denied_by, ...step.denied_for },
     action_digest: step.action_digest?.toString('hex') ?? null,
     time_left_ms: timeLeft(step, seen.now, seen.marginMs),
     lookalikes: lookAlikes([...peopleOf(step), seen.reader]),
@@ -77,10 +77,10 @@ function peopleOf({
   approvals,
   glass,
   evidence,
-  denied,
+  denied_by,
 }: StepDoc): readonly (string | null)[] {
   const agreed = [...approvals, ...glass].map(({ by }) => by);
-  return [execution.agent_id, execution.initiator, answerable_to, evidence.source, denied?.by ?? null, ...agreed];
+  return [execution.agent_id, execution.initiator, answerable_to, evidence.source, denied_by, ...agreed];
 }
 
 function proposerOf({ execution }: StepDoc): ReviewItem['proposed_by'] {

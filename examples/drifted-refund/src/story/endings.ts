@@ -68,7 +68,7 @@ async function decidedElsewhere(desk: Desk, step: Facts, signal: AbortSignal): P
       const { body } = await desk.get('orchestrator', path, OPERATOR);
       return textOf(body['phase']) === 'awaiting_approval' ? null : body;
     });
-    if (found !== null) return { verdict: found['denied'] === null ? 'approve' : 'deny', elsewhere: true };
+    if (found !== null) return { verdict: found['denied_by'] === null ? 'approve' : 'deny', elsewhere: true };
   }
 }
 

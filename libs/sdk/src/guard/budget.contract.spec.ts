@@ -121,6 +121,7 @@ describe('an answer of the accountant', () => {
     expect(answerOf(answered(202, { escalation_id: 'esc_1' }), 'res')).toEqual({
       kind: 'escalated',
       code: 'CEILING_EXCEEDED',
+      escalationId: 'esc_1',
     });
   });
 

@@ -136,7 +136,7 @@ export function openedBy({ wait, ...body }: Planned, at: number): StepDoc {
     paced: [],
     go_at: null,
     last: null,
-    denied: null,
+    denied_by: null,
     resolved: null,
     decision_record: null,
     asked_at: phase === 'awaiting_approval' ? at : null,
@@ -157,7 +157,11 @@ function approvedBy(body: Body<'StepApproved'>, step: StepDoc, at: number): Step
 }
 
 function deniedBy(body: Body<'StepDenied'>, step: StepDoc, at: number): StepDoc {
-  return moveStep({ ...step, denied: { by: body.by, reason: body.reason, at }, reason: 'DENIED' }, 'Denied', at);
+  return moveStep(
+    { ...step, denied_by: body.by, denied_for: { reason: body.reason, at }, reason: 'DENIED' },
+    'Denied',
+    at,
+  );
 }
 
 function resolvedBy(

@@ -206,8 +206,9 @@ export type StepDoc = {
   /** What became of it so far, in the closed words of outcomes. */
   readonly outcome_kind: OutcomeKind | null;
   readonly last: LastOutcome | null;
-  /** Who denied it, and why; null where nobody did. */
-  readonly denied: { readonly by: string; readonly reason: string; readonly at: number } | null;
+  readonly denied_by: string | null;
+  /** Why and when; absent where nobody did, and where that was before it was kept. */
+  readonly denied_for?: { readonly reason: string; readonly at: number };
   /** How a person closed it by hand; null while nobody did. */
   readonly resolved: ResolvedByPerson | null;
   readonly action_digest: Buffer | null;
