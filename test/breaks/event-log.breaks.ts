@@ -1216,7 +1216,7 @@ export const BREAKS: readonly Break[] = [
     id: 'l15-another-tenant-holds-up',
     requirement: 'L14/signed',
     spec: 'libs/event-log/src/refusals.unit.spec.ts',
-    test: 'a wire whose records are signed parks what another tenant’s key sends under a key of ours that nobody can read, before none of our records',
+    test: 'a wire whose records are signed has no other tenant wait behind what our own services said of one, under one key',
     file: 'libs/event-log/src/parking-order.decisions.ts',
     find: 'some.some((tenant) => others.includes(tenant));',
     replace: 'some.length > 0;',

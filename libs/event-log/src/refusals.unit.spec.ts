@@ -150,6 +150,15 @@ describe('a wire whose records are signed', () => {
     expect(await world.statements()).toEqual([]);
   });
 
+  it('has no other tenant wait behind what our own services said of one, under one key', async () => {
+    const wire = await as('ledger', 'edge').wireProducer();
+    await wire.send(WIRE, [{ key: Buffer.from('r1'), value: world.encoded('r1', 'a\u0000', 'crm') }]);
+    const theirs = await as('elsewhere').wireProducer();
+    await theirs.send(WIRE, [{ key: Buffer.from('r1'), value: world.encoded('r1', '1', 'crm', 'other') }]);
+    await world.until('taken', stated('1'));
+    expect(await ofType('RecordParked')).toHaveLength(1);
+  });
+
   it('has what the rightful owner sends wait behind what it sent before, whoever else sends meanwhile', async () => {
     const own = await as('crm').wireProducer();
     const theirs = await as('elsewhere').wireProducer();
