@@ -412,7 +412,7 @@ const OPERATE: readonly Expected[] = [
   { of: /incidents close/, shows: /incident_id/ },
   {
     of: /undo "\$RUN" --preview/,
-    shows: /storage\.purge_object[\s\S]+cannot be undone[\s\S]+approvals needed/,
+    shows: /storage\.purge_object[\s\S]+cannot be undone[\s\S]+effects that need approval/,
     before: prepareRun,
   },
   { of: /undo "\$RUN" --reason/, shows: /See what becomes of it: recourse undos show/ },

@@ -1,5 +1,12 @@
 // recourse contract answer: can it be undone, by when, by whom, verified how, at what cost, with which residue (A103).
-import { adviceOn, answerFor, answerForMutation, answerText, mutationAnswerText } from '@recourse/contract';
+import {
+  adviceOn,
+  answerFor,
+  answerForMutation,
+  answerText,
+  capabilitiesNamed,
+  mutationAnswerText,
+} from '@recourse/contract';
 import type { Contract, MutationStanding } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
@@ -10,6 +17,8 @@ import { positiveInteger } from './options.js';
 import type { Act } from './options.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
+import { readOne } from '../contracts/files.js';
+import { lintDocuments } from '../contracts/lint.js';
 import { contractIn, isFile, registered, shaped } from '../contracts/reading.js';
 
 /** Ids of mutations begin so; no capability does. */
@@ -29,13 +38,25 @@ export function addAnswer(contracts: Command, act: Act): void {
           await answerMutation(session, name);
           return;
         }
-        const contract = isFile(session, name)
+        const ofFile = isFile(session, name);
+        const contract = ofFile
           ? contractIn(name, session.folder)
           : shaped(docOf((await registered(session, name, contractVersion))['contract']) as Json, name);
         const answer = answerFor(contract);
         session.show({ ...answer, advice: adviceOn(contract) }, () => answerText(answer));
+        if (ofFile) noteProblems(session, name, contract);
       }),
     );
+}
+
+/** What is answered of a file that would not register is of no contract yet. What it names may stand elsewhere. */
+function noteProblems({ terminal, folder }: Session, file: string, contract: Contract): void {
+  const elsewhere = capabilitiesNamed(contract).map(({ name }) => name);
+  const [report] = lintDocuments([readOne(file, folder)], elsewhere);
+  const count = report?.problems.length ?? 0;
+  if (count === 0) return;
+  const problems = `${String(count)} ${count === 1 ? 'problem' : 'problems'}`;
+  terminal.note(`this contract would not register (${problems}): recourse contract lint ${file}`);
 }
 
 async function answerMutation(session: Session, id: string): Promise<void> {

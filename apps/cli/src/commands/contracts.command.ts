@@ -11,7 +11,7 @@ import { changesOf, changesText } from '../contracts/changes.js';
 import { draftsText } from '../contracts/drafting.js';
 import { readDocuments, readOne, withoutSchemaLink } from '../contracts/files.js';
 import { inGroups, lintDocuments, lintText } from '../contracts/lint.js';
-import { contractIn, isFile, registered } from '../contracts/reading.js';
+import { contractIn, isFile, registered, versionsIn } from '../contracts/reading.js';
 import { formatFields, formatTable, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
@@ -119,7 +119,7 @@ function addFiles(contracts: Command, act: Act): void {
     )
     .action(
       act<{ open?: number }>((session, { open = 0 }, older = '', newer = '') => {
-        const changes = changesOf(contractIn(older, session.folder), contractIn(newer, session.folder), open);
+        const changes = changesOf(...versionsIn(older, newer, session.folder), open);
         session.show(changes, () => changesText(changes));
         return Promise.resolve<ExitKind>(changes.weaker ? 'found' : 'done');
       }),

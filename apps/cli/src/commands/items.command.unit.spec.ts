@@ -40,6 +40,16 @@ describe('what waits for a person', () => {
     expect(out()).toContain('not known here (ROLE_REQUIRED): recourse parked list');
   });
 
+  it('counts what the others hold where one is away, and says that one was not asked', async () => {
+    const { call, out } = desk((asked) => {
+      if (asked.host === 'recoveries.test' && asked.pathname === '/v1/status')
+        return Response.json({ code: 'DATABASE_UNAVAILABLE', detail: 'no answer' }, { status: 503 });
+      return services(2)(asked);
+    });
+    expect(await call('items')).toBe(0);
+    expect(out()).toContain('2 parked records wait, too, and not every service could be asked (DATABASE_UNAVAILABLE)');
+  });
+
   it('tells a script the count', async () => {
     const { call, out } = desk(services(2));
     expect(await call('items', '--json')).toBe(0);

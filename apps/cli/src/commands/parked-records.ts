@@ -71,7 +71,7 @@ export async function parkedIn(
 /** Open records that are counted in one log. */
 const COUNTED_MAX = 500;
 
-/** Parked records that wait for a person, of all services; `code`: why the caller is not told, null where they are. */
+/** Parked records that wait for a person, of the services that say; `code`: why one does not, null where all do. */
 export interface ParkedCount {
   readonly open: number;
   /** There are more than were counted. */
@@ -93,8 +93,9 @@ export async function countParked(session: Session): Promise<ParkedCount> {
 
 /** What is said of them below a list of what waits; null where none do. Pure. */
 export function parkedText({ open, more, code }: ParkedCount): string | null {
-  if (code !== null) return `whether parked records wait, too, is not known here (${code}): recourse parked list`;
-  if (open === 0) return null;
+  if (open === 0)
+    return code === null ? null : `whether parked records wait, too, is not known here (${code}): recourse parked list`;
   const count = `${more ? 'more than ' : ''}${String(open)}`;
-  return `${count} parked ${open === 1 && !more ? 'record waits' : 'records wait'}, too: recourse parked list`;
+  const waits = `${count} parked ${open === 1 && !more ? 'record waits' : 'records wait'}, too`;
+  return `${waits}${code === null ? '' : `, and not every service could be asked (${code})`}: recourse parked list`;
 }

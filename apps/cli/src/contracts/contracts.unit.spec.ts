@@ -112,6 +112,16 @@ describe('comparing contracts', () => {
     expect(answer.out).toContain('WINDOW_NOT_LENGTHENED');
     expect(await call(['diff', newer, older, '--json'])).toMatchObject({ code: 0 });
   });
+
+  it('exits with 2 where they are of two capabilities', async () => {
+    const refund = file('refund.yaml', example('payments.issue_refund'));
+    const reverse = file('reverse.yaml', example('payments.reverse_refund'));
+    expect(await call(['diff', refund, reverse])).toMatchObject({
+      code: EXIT_CODES.usage.code,
+      note: expect.stringContaining('CAPABILITIES_DIFFER'),
+      out: '',
+    });
+  });
 });
 
 describe('drafting contracts', () => {
@@ -235,8 +245,8 @@ describe('drafting contracts', () => {
 
 describe('answering for a capability', () => {
   it('says on one screen whether, until when, by whom, how verified, at what cost and with which residue (A103)', async () => {
-    const { code, out, asked } = await call(['answer', file('refund.yaml', example('payments.issue_refund'))]);
-    expect([code, asked]).toEqual([0, []]);
+    const { code, out, asked, note } = await call(['answer', file('refund.yaml', example('payments.issue_refund'))]);
+    expect([code, asked, note]).toEqual([0, [], '']);
     expect(out.split('\n')).toHaveLength(8);
     for (const part of [
       'payments.reverse_refund compensates it',
@@ -248,6 +258,14 @@ describe('answering for a capability', () => {
     ])
       expect(out).toContain(part);
   });
+
+  it('says of a file that would not register that it would not', async () => {
+    const forbidden = { ...example('payments.issue_refund'), impact: 'destructive', recovery_approval_mode: 'auto' };
+    const { out, note } = await call(['answer', file('forbidden.yaml', forbidden)]);
+    expect(out).toContain('payments.reverse_refund');
+    expect(note).toMatch(/would not register \(\d+ problems?\): recourse contract lint forbidden\.yaml/);
+  });
+
   it('asks the registry for one that is registered', async () => {
     const { out } = await call(['answer', 'payments.get_refund'], {
       'GET /v1/contracts/payments.get_refund': { contract: example('payments.get_refund') },

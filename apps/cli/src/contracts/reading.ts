@@ -25,6 +25,18 @@ export function contractIn(path: string, folder: string): Contract {
   return shaped(withoutSchemaLink(readOne(path, folder).value), path);
 }
 
+/** Two versions of one capability. Errors: those of contractIn; CliProblem(CAPABILITIES_DIFFER). */
+export function versionsIn(older: string, newer: string, folder: string): readonly [Contract, Contract] {
+  const [before, after] = [contractIn(older, folder), contractIn(newer, folder)];
+  if (before.name === after.name) return [before, after];
+  throw new CliProblem(
+    'CAPABILITIES_DIFFER',
+    `${older} is of ${before.name} and ${newer} of ${after.name}: a difference is between two versions of one capability`,
+    'usage',
+    { remedy: 'Name two files of one capability.' },
+  );
+}
+
 /** Errors: CliProblem(CONTRACT_UNREADABLE) with every problem of its shape. */
 export function shaped(value: Json, where: string): Contract {
   const read = parseContract(JSON.stringify(value));

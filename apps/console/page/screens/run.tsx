@@ -195,7 +195,7 @@ function Preview({ preview }: { readonly preview: Row }): ReactNode {
 }
 
 function undoVerb(runId: string, preview: Row): Verb {
-  const people = numberIn(preview, 'approvals_needed') ?? 0;
+  const asked = numberIn(preview, 'approvals_needed') ?? 0;
   const can =
     (numberIn(preview, 'counts', 'can_be_undone') ?? 0) + (numberIn(preview, 'counts', 'leaves_residue') ?? 0);
   return {
@@ -203,9 +203,7 @@ function undoVerb(runId: string, preview: Row): Verb {
     isGrave: true,
     happens: [
       `${can} ${can === 1 ? 'effect is' : 'effects are'} compensated, last first, each as its contract says.`,
-      people > 0
-        ? `${people} ${people === 1 ? 'agreement is' : 'agreements are'} asked for first.`
-        : 'Nobody has to agree first.',
+      asked > 0 ? `Somebody has to agree to ${asked} of them first.` : 'Nobody has to agree first.',
       'What cannot be undone becomes a task for a person. A report says what truly was undone.',
     ],
     blocked: can === 0 ? 'There is nothing that an undo could do now.' : null,
