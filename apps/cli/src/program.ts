@@ -1,4 +1,6 @@
 // The command line as a whole: its options, its commands, and how a call ends.
+import { readFileSync } from 'node:fs';
+import { docOf } from '@recourse/sdk';
 import { Command, CommanderError } from 'commander';
 import { parseAsking } from './asking.js';
 import { addAdmission } from './commands/admission.command.js';
@@ -126,10 +128,16 @@ function refuseEmpty({ args, registeredArguments }: Command): void {
   throw new CliProblem('CALL_INVALID', `<${name}> is empty`, 'usage', { remedy });
 }
 
+function versionOf(): string {
+  const { version } = docOf(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')));
+  return String(version);
+}
+
 /** Options of every command, where help and errors go, and what help says beside. */
 function withOptions(program: Command, { terminal }: Surroundings): Command {
   return program
     .description('What agents did, what can still be undone, and who decides.')
+    .version(versionOf(), '--version', 'version of this program')
     .option('--json', 'JSON for scripts instead of tables')
     .option('--data-dir <folder>', 'data directory of a running development stack')
     .option('--token <token>', 'bearer token')

@@ -512,6 +512,11 @@ describe('a call that cannot work', () => {
     expect(await call('--help')).toBe(0);
     expect(out()).toContain('Exit codes:');
   });
+  it('says its version', async () => {
+    const { call, out } = desk({});
+    expect(await call('--version')).toBe(0);
+    expect(out()).toMatch(/^\d+\.\d+\.\d+$/);
+  });
 });
 
 describe('what a person decides beside agreeing', () => {
