@@ -4,7 +4,9 @@
 //   I1. What is chosen lies below the ports that systems give to outgoing connections (Linux from 32,768, others from 49,152):
 //       between the choice and the start of its program a stack opens hundreds of those, and any could get it.
 import { randomInt } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 
 /** Every listener of the stack. */
 export interface StackPorts {
@@ -50,6 +52,34 @@ export async function choosePorts<Name extends string>(
   } finally {
     await Promise.all(held.map((one) => one.close()));
   }
+}
+
+/**
+ * The same for programs that others keep the addresses of: whoever had a port in this data directory before gets it again where it is free.
+ *
+ * Shape:   ports.json in `dataDir` holds them by name; one that is torn counts as none.
+ * Errors:  those of choosePorts and of writing the file.
+ */
+export async function choosePortsAgain(dataDir: string, names: readonly string[]): Promise<Record<string, number>> {
+  const file = join(dataDir, 'ports.json');
+  const before = recordedIn(file);
+  const ports = await choosePorts(names, before);
+  writeFileSync(file, `${JSON.stringify({ ...before, ...ports }, null, 2)}\n`);
+  return ports;
+}
+
+function recordedIn(file: string): Record<string, number> {
+  try {
+    const found: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const entries = typeof found === 'object' && found !== null ? Object.entries(found) : [];
+    return Object.fromEntries(entries.filter((entry): entry is [string, number] => isPort(entry[1])));
+  } catch {
+    return {};
+  }
+}
+
+function isPort(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) > 0 && Number(value) <= 65_535;
 }
 
 interface HeldPort {

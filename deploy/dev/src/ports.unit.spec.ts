@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { describe, expect, it } from '@jest/globals';
-import { choosePorts } from './ports.js';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { choosePorts, choosePortsAgain } from './ports.js';
 
 describe('free ports', () => {
   it('differ from each other', async () => {
@@ -40,4 +43,29 @@ describe('free ports', () => {
     server.close();
     expect(a).not.toBe(taken);
   });
+});
+
+describe('ports of programs whose addresses others keep', () => {
+  let folder = '';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'recourse-ports-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('are those of before at the next start, also of a program that was left out once', async () => {
+    const before = await choosePortsAgain(folder, ['ledger', 'console']);
+    await choosePortsAgain(folder, ['ledger']);
+    expect(await choosePortsAgain(folder, ['console', 'ledger'])).toEqual(before);
+  });
+
+  it.each(['', '[1', 'null', '{"ledger":"x"}', '{"ledger":0}', '{"ledger":70000}'])(
+    'are chosen anew where the file holds %j',
+    async (text) => {
+      writeFileSync(join(folder, 'ports.json'), text);
+      const { ledger } = await choosePortsAgain(folder, ['ledger']);
+      expect(ledger).toBeGreaterThanOrEqual(20_000);
+    },
+  );
 });

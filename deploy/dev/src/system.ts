@@ -12,7 +12,7 @@ import { plannedTopics } from '@recourse/service/provision';
 import type { ClusterPlan } from '@recourse/service/provision';
 import type { DatabaseAddress } from './databases.js';
 import { auditedIn, auditorProcesses } from './auditing.js';
-import { choosePorts } from './ports.js';
+import { choosePortsAgain } from './ports.js';
 import { planOf, provision } from './provision.js';
 import type { DatabaseSpec } from './provision.js';
 import { registerSchemas } from './register-schemas.js';
@@ -43,7 +43,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
   const examples = examplesOf(stack, options);
   const cluster = clusterOf(stack, options, examples);
   const { databases, keyStoreUrl, notifierDatabaseUrl } = await provisionSystem(stack, options, cluster);
-  const ports = await choosePorts([
+  const ports = await choosePortsAgain(dataDir, [
     'issuer',
     ...SERVICES.flatMap((name) => Array.from({ length: instances }, (_, index) => processName(name, index))),
     ...examples.map(({ name }) => name),
