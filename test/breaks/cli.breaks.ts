@@ -34,8 +34,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/commands/items.command.unit.spec.ts',
     test: 'what waits for a person counts 1 parked, and names the command that lists them',
     file: 'apps/cli/src/commands/parked-records.ts',
-    find: 'if (open === 0) return null;',
-    replace: 'if (open >= 0) return null;',
+    find: 'if (others === 0)',
+    replace: 'if (others >= 0)',
   },
   {
     id: 'guides-codes-only-for-scripts',

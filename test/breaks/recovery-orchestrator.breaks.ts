@@ -2096,4 +2096,13 @@ export const BREAKS: readonly Break[] = [
     find: '(earliest(firstAt) ?? -Infinity)',
     replace: '(earliest(firstAt) ?? firstAt)',
   },
+  {
+    id: 'd61-erased-fact-called-changed',
+    requirement: 'D61/undone',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.facts.unit.spec.ts',
+    test: 'the facts people rely on, … of a subject whose data was erased since are no fact that changed, and nothing is called: the step is a person’s, who learns why',
+    file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
+    find: 'if (isCallErased(step))',
+    replace: 'if (isCallErased({ call: null }))',
+  },
 ];

@@ -592,4 +592,13 @@ export const BREAKS: readonly Break[] = [
     find: '.max(Number.MAX_SAFE_INTEGER - 1);',
     replace: '.max(Number.MAX_SAFE_INTEGER);',
   },
+  {
+    id: 'd61-erased-agreed-to',
+    requirement: 'D61/undone',
+    spec: 'libs/service/src/inbound/http/verbs.unit.spec.ts',
+    test: 'a verb about a thing is refused where what it stands on was erased, and only the verbs that stand on it are',
+    file: 'libs/service/src/inbound/http/verbs.ts',
+    find: 'if (isErased === true)',
+    replace: 'if (isErased !== true && isErased !== false)',
+  },
 ];

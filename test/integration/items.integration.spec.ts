@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { plainPayload } from '@recourse/contract';
+import { contractBody, contractDigest, parseContract, plainPayload } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import { commitIdOf } from '@recourse/lineage';
 import type { Checkpoint } from '@recourse/messages';
@@ -13,6 +13,7 @@ import type { Action, ActionOutcome } from '@recourse/sdk';
 import { cli, cliAt } from './guide.testing.js';
 import { Receiver } from './receiver.testing.js';
 import {
+  ADMINISTRATOR,
   EDITOR,
   executed,
   EXECUTIONS,
@@ -99,10 +100,16 @@ const RESERVED = {
   result: { reservation: 'rsv-1', order_id: 'o-1', sku: 'lamp', quantity: 1, status: 'reserved' },
 } as const;
 
+function digestOfContract(text: string): Buffer {
+  const read = parseContract(text);
+  if (!read.ok) throw new Error(JSON.stringify(read.problems));
+  return contractDigest(contractBody(read.contract));
+}
+
 /** Tells of an execution; gives its mutation. */
 async function tell(run: string, action: Partial<Action>, outcome: Partial<ActionOutcome> = {}): Promise<string> {
-  const contractDigest = digests.get(action.capability ?? '') ?? null;
-  const told = executed(run, { contractDigest, ...action }, outcome);
+  const digest = digests.get(action.capability ?? '') ?? null;
+  const told = executed(run, { contractDigest: digest, ...action }, outcome);
   await system.send(EXECUTIONS, run, system.codecs.encode(EXECUTIONS, 'ToolExecuted', told));
   return deriveId('mut', TENANT, run, told.effect_key);
 }
@@ -138,7 +145,7 @@ const heardOf = ({ id, kind }: Facts, type: string): Promise<Facts> =>
   );
 
 /** The item is told of with all there is to know, and the command it prints, typed as it stands, ends it. */
-async function walk(item: Facts, expected: Facts, { settledAs = 'accepted' } = {}): Promise<void> {
+async function walk(item: Facts, expected: Facts, { settledAs = 'accepted', person = OPERATOR } = {}): Promise<void> {
   const { runbook = null, ...known } = expected;
   expect(item).toMatchObject({ ...known, runbook, owner: expect.stringMatching(/^role:[a-z_]+$/u) });
   expect(Number(item['deadline_at'])).toBeGreaterThan(Date.now());
@@ -148,19 +155,22 @@ async function walk(item: Facts, expected: Facts, { settledAs = 'accepted' } = {
     owner: item['owner'],
     deadline_at: new Date(Number(item['deadline_at'])).toISOString(),
   });
-  expect((await cli(system, OPERATOR, folder, 'items')).out).toContain(String(item['way_out']));
-  const ran = await cliAt({ system, person: OPERATOR, folder, saidTo: desked(settledAs) }, wayOutOf(item));
+  expect((await cli(system, person, folder, 'items')).out).toContain(String(item['way_out']));
+  const ran = await cliAt({ system, person, folder, saidTo: desked(settledAs) }, wayOutOf(item));
   expect(ran).toMatchObject({ code: 0, note: '' });
-  await until(`the end of ${String(item['kind'])}`, async () => ((await items()).some(isItem(item)) ? null : true));
+  await until(`the end of ${String(item['kind'])}`, async () =>
+    (await items(person)).some(isItem(item)) ? null : true,
+  );
   await heardOf(item, 'recourse.item.ended');
 }
 
-const items = async (): Promise<readonly Facts[]> => itemsOf(await system.get('notifier', '/v1/items?limit=500'));
-const itemWhere = (what: Facts): Promise<Facts> =>
+const items = async (person = OPERATOR): Promise<readonly Facts[]> =>
+  itemsOf(await system.get('notifier', '/v1/items?limit=500', person));
+const itemWhere = (what: Facts, person = OPERATOR): Promise<Facts> =>
   until(
     `an item with ${JSON.stringify(what)}`,
     async () =>
-      (await items()).find((one) => Object.entries(what).every(([name, value]) => one[name] === value)) ?? null,
+      (await items(person)).find((one) => Object.entries(what).every(([name, value]) => one[name] === value)) ?? null,
     60_000,
   );
 
@@ -236,6 +246,23 @@ describe('a call that its agent gives to a person', () => {
     await agent.close();
     const item = await itemWhere({ kind: 'escalated', run_id: run });
     await walk(item, { capability: RESERVE.capability, reason: 'POLICY_DENIED', runbook: RUNBOOK });
+  }, 90_000);
+});
+
+describe('an execution under a contract that nobody has registered yet', () => {
+  it('is an item of all tenants until the contract is there and somebody redrives it', async () => {
+    const text = readFileSync('examples/contracts/labels.get_labels.json', 'utf8');
+    const contract = { ...(JSON.parse(text) as Facts), tenant: TENANT, version: 1 }; // a contract is a JSON object
+    const run = runOn(1, 'early');
+    const contractDigest = digestOfContract(JSON.stringify(contract));
+    await tell(run, { capability: 'labels.get_labels', contractDigest });
+    const item = await itemWhere({ kind: 'parked' }, ADMINISTRATOR);
+    await register('labels.get_labels', {});
+    const known = { tenant: '*', run_id: '', capability: null, reason: 'CONTRACT_UNKNOWN' };
+    await walk(item, known, { person: ADMINISTRATOR });
+    await until('the mutation', async () =>
+      itemsOf(await system.get('ledger', `/v1/mutations?run_id=${run}`)).length === 1 ? true : null,
+    );
   }, 90_000);
 });
 

@@ -338,7 +338,7 @@ describe('a review item', () => {
       'https://traces.example.com/ab',
       'order/4711#not_shipped',
       'xxx… (5000 characters, sha256 cd)',
-      'stale_check of call 2 by payments.get_refund: sealed, sha256 ef',
+      'stale_check of call 2 by payments.get_refund: erased, nobody opens it any more, sha256 ef',
       'TOOL_REJECTED',
       'the bank blocks it',
       'SUCCESS_NOT_OBSERVED, 1970-01-01 00:00:00Z',
@@ -578,7 +578,7 @@ describe('payloads of a step', () => {
     [
       'as sealed, with their hash, where nobody opened them',
       sealed('ef'.repeat(60)),
-      `args        sealed, sha256 ${'cd'.repeat(32)}`,
+      `args        erased, nobody opens it any more, sha256 ${'cd'.repeat(32)}`,
     ],
   ])('are shown %s', async (_how, args, line) => {
     const { call, out } = desk({

@@ -7,7 +7,7 @@
 //   N2. A thing that waits for the same again goes on waiting: it is no new item.
 //   N3. Nothing but ids, codes, counts and instants is taken from a record.
 import { fallenIn, movedIn, plannedIn } from '@recourse/messages';
-import type { BodyOf, DecodedBody, RecordTypeOf, TopicName } from '@recourse/messages';
+import type { DecodedBody, TopicName } from '@recourse/messages';
 import type { Known, Place, ThingChange } from './rules/item/item.messages.js';
 import {
   alarmOf,
@@ -15,18 +15,18 @@ import {
   breakerOf,
   deliveryOf,
   divergenceOf,
-  ends,
   escalationOf,
   proposalOf,
   forwardOf,
   incidentOf,
   mutationOf,
-  rests,
   rollbackOf,
   stepOf,
   taskOf,
   trendOf,
 } from './rules/item/item.decisions.js';
+import { ASSUMPTIONS, CONTRACTS, OF_THE_LOOP, only, over, resting } from './meanings.js';
+import type { Bodies, Meaning, Meanings, Parking } from './meanings.js';
 import {
   advance,
   approveStep,
@@ -70,55 +70,14 @@ import {
 
 /** Logs in which something can come to wait for a person. */
 export const FOLLOWED_LOGS = [
+  'recourse.contracts',
+  'recourse.assumptions',
   'recourse.mutations',
   'recourse.recoveries',
   'recourse.budgets',
   'recourse.signed-heads',
 ] as const satisfies readonly TopicName[];
 export type FollowedLog = (typeof FOLLOWED_LOGS)[number];
-
-/** What a record type does. */
-interface Meaning<Body> {
-  /** Keys of the things the record is about. */
-  readonly about: (body: Body) => readonly string[];
-  readonly then: (body: Body, known: Known, place: Place) => readonly ThingChange[];
-}
-
-/** Bodies by record type. */
-type Bodies<Log extends FollowedLog> = { readonly [Type in RecordTypeOf<Log>]: BodyOf<Log, Type> };
-
-/** `null`: nothing opens, ends or moves. */
-type Meanings<Of> = { readonly [Type in keyof Of]: Meaning<Of[Type]> | null };
-
-/** The things are over. */
-function over<Body>(about: Meaning<Body>['about']): Meaning<Body> {
-  return { about, then: (body, known) => ends(known, about(body)) };
-}
-
-/** Nobody is waited for any more; it may come to wait again. */
-function resting<Body>(about: Meaning<Body>['about']): Meaning<Body> {
-  return { about, then: (body, known) => rests(known, about(body)) };
-}
-
-/** Only where the body says so. */
-function only<Body>(applies: (body: Body) => boolean, { about, then }: Meaning<NoInfer<Body>>): Meaning<Body> {
-  return { about, then: (body, known, place) => (applies(body) ? then(body, known, place) : []) };
-}
-
-/** Records of the loop itself. What is parked waits for an administrator, who has a list of it. */
-const OF_THE_LOOP = {
-  Progress: null,
-  RecordParked: null,
-  ParkedResolved: null,
-  CommandAnswered: null,
-  ObligationResent: null,
-  CutAccepted: null,
-  WireLossAccepted: null,
-  TimeAccepted: null,
-  RecordRedirected: null,
-  RecordsRefused: null,
-  PayloadsRead: null,
-} as const;
 
 /** What should not stand: held until a person judges it, or waiting for somebody to look. */
 const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
@@ -247,6 +206,8 @@ const HEADS: Meanings<Bodies<'recourse.signed-heads'>> = {
 
 /** The table of each log. */
 export const HEARD = {
+  'recourse.contracts': CONTRACTS,
+  'recourse.assumptions': ASSUMPTIONS,
   'recourse.mutations': MUTATIONS,
   'recourse.recoveries': RECOVERIES,
   'recourse.budgets': BUDGETS,
@@ -266,6 +227,10 @@ const NOTHING: Heard = { about: [], then: () => [] };
 /** Says what a record of a log means. */
 export function hear(log: FollowedLog, record: DecodedBody): Heard {
   switch (log) {
+    case 'recourse.contracts':
+      return heardIn<Parking>(CONTRACTS, record);
+    case 'recourse.assumptions':
+      return heardIn<Parking>(ASSUMPTIONS, record);
     case 'recourse.mutations':
       return heardIn(MUTATIONS, record);
     case 'recourse.recoveries':

@@ -467,6 +467,28 @@ describe('a trigger that is held, and a breaker', () => {
   });
 });
 
+describe('a record that could not be taken', () => {
+  const parked = (log: FollowedLog, reason: string) => recordOf(log, 'RecordParked', { reason });
+  const LOGS = [MUTATIONS, RECOVERIES, BUDGETS, 'recourse.contracts', 'recourse.assumptions'] as const;
+
+  it.each(LOGS)('waits for an administrator of all tenants in whatever log, for four hours: %s', (log) => {
+    expect(world(log, parked(log, 'CONTRACT_UNKNOWN')).get('parked:parked-1')).toMatchObject({
+      tenant: '*',
+      item: { kind: 'parked', reason: 'CONTRACT_UNKNOWN', owner: 'role:administrator', deadlineAt: 14_400_100 },
+    });
+  });
+
+  it.each(LOGS)('is over once somebody redrove or discarded it: %s', (log) => {
+    expect(world(log, parked(log, 'CONTRACT_UNKNOWN'), recordOf(log, 'ParkedResolved')).size).toBe(0);
+  });
+
+  it('is asked about once it was looked at, and not while it stands behind another', () => {
+    expect(world(MUTATIONS, parked(MUTATIONS, 'BEHIND')).size).toBe(0);
+    const looked = world(MUTATIONS, parked(MUTATIONS, 'BEHIND'), parked(MUTATIONS, 'STILL_FAILING'));
+    expect(looked.get('parked:parked-1')?.item?.reason).toBe('STILL_FAILING');
+  });
+});
+
 describe('rollbacks that come steadily faster', () => {
   const rose = toldOf('TrendRose', { scope: 'agent', name: 'agent-1', deadline_at: 9_000 });
 

@@ -41,6 +41,7 @@ const IDS = {
   breaker_id: 'brk-1',
   trend_id: 'trd-1',
   alarm_id: 'alm-1',
+  parked_id: 'parked-1',
   autonomy_id: 'aut-1',
   scope_id: 'run-1',
   proposal_id: 'prop-1',

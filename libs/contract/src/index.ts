@@ -48,8 +48,9 @@ export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } f
 export { contractByDigest, contractByName, contractView, editorsOf, isCloser } from './view.js';
 export type { ContractEntries, KnownContract } from './view.js';
 export {
-  PayloadUnreadable,
+  isErased,
   jsonOfPayload,
+  PayloadUnreadable,
   plainPayload,
   readPayload,
   subjectId,

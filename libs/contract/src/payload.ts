@@ -41,6 +41,15 @@ export function readPayload(payload: Payload): Json {
   }
 }
 
+/**
+ * Nobody opens it any more: its key was destroyed.
+ *
+ * Shape:  as deciders see it, for whom whatever has a key is open; or as a reader does, for whom the content, or who opens it, stands beside.
+ */
+export function isErased(payload: Payload & { readonly content?: unknown; readonly opens_with?: unknown }): boolean {
+  return payload.encoding === 'sealed' && payload.content === undefined && payload.opens_with === undefined;
+}
+
 /** JSON of a payload; undefined where there is none, and for one that is sealed, damaged or no JSON: foreign bytes never stop a decision. */
 export function jsonOfPayload(payload: Payload | undefined): Json | undefined {
   try {

@@ -18,6 +18,7 @@ import type { OwedAgain } from './obligations.js';
 import type { BatchSealer } from './own-log.js';
 import {
   BATCH_UNREADABLE,
+  BEHIND,
   findProblem,
   findStorageProblem,
   FOREIGN_PARTITION,
@@ -345,7 +346,7 @@ export class BatchRun {
     if (what.kind === 'record' && !isTooLarge && !this.#isAtHome(what.input))
       return { reason: FOREIGN_PARTITION, detail: 'it was sent to the partition of its key, and came here again' };
     if (isHeldUp(this.overlay, parkingKey(origin), orderOf(origin.tenant ?? null, speakerIn(origin))))
-      return { reason: 'BEHIND', detail: 'an earlier record of this key is parked' };
+      return { reason: BEHIND, detail: 'an earlier record of this key is parked' };
     if (what.kind === 'bad') return what;
     if (what.input.source !== 'wire') return null;
     if (isTooLarge)

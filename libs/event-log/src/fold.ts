@@ -164,7 +164,7 @@ const SHARED_CHANGES: Readonly<
   TimeAccepted: (_, record) => timeChanges(record),
   RecordRedirected: NO_CHANGES,
   RecordsRefused: NO_CHANGES,
-  RecordParked: (_, record) => parkedChanges(record),
+  RecordParked: parkedChanges,
   ParkedResolved: resolvedChanges,
   PayloadsRead: (_, record) => readingChanges(record),
   CommandAnswered: (_, record) => answeredChanges(record),
@@ -183,18 +183,19 @@ function readingChanges({ body, decidedAt }: AcceptedRecord): readonly Change[] 
   return [{ op: 'put', row: { kind: READING_KIND, group: id, key: id, dueAt: null, doc } }];
 }
 
-/** Two rows: the record under its key, in order; and where to find it by id. */
-function parkedChanges(record: AcceptedRecord): readonly Change[] {
+/** Two rows: the record under its key, in order; and where to find it by id. What is parked already keeps its place. */
+function parkedChanges(state: StateView, record: AcceptedRecord): readonly Change[] {
   const id = String(record.body.parked_id);
   const key = String(record.body.record_key);
+  const { parked_seq = record.seq, parked_at = record.decidedAt } = state.get(PARKED_KIND, key, id) ?? {};
   const { tenant, ...said } = record.body;
   const doc = {
     ...said,
     // As rows were before anybody said so.
     ...(typeof tenant === 'string' ? { tenant } : {}),
     value_sha256: (record.body.value_sha256 as Buffer).toString('hex'),
-    parked_seq: record.seq,
-    parked_at: record.decidedAt,
+    parked_seq,
+    parked_at,
     open: true,
   };
   const index = { parked_id: id, record_key: key, index_of: id };

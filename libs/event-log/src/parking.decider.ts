@@ -2,7 +2,7 @@
 //
 // Boundary: reads rows and says what happens; taking a record again and appending are the batch's.
 import { PARKED_KIND } from './fold.js';
-import { blocksKey } from './parking.decisions.js';
+import { BEHIND, blocksKey, parkedAgain } from './parking.decisions.js';
 import { orderOfParked, waitsFor } from './parking-order.decisions.js';
 import type { PlacedDecided, Problem } from './parking.decisions.js';
 import type { Order } from './parking-order.decisions.js';
@@ -42,7 +42,7 @@ function beforeIt(state: StateView, doc: Doc): readonly Doc[] {
 function behindIt(state: StateView, doc: Doc): readonly Doc[] {
   const order = orderOfParked(doc);
   return openOf(state, doc).filter(
-    (other) => placeOf(other) > placeOf(doc) && (other.reason === 'BEHIND' || waitsFor(orderOfParked(other), order)),
+    (other) => placeOf(other) > placeOf(doc) && (other.reason === BEHIND || waitsFor(orderOfParked(other), order)),
   );
 }
 
@@ -81,11 +81,13 @@ export function decideParkedCommand({ type, body }: RecordInput, envelope: Doc, 
   };
   if (isDiscard) close(first, 'discarded');
   let redriven = 0;
-  for (const doc of isDiscard ? behind.filter(({ reason }) => reason === 'BEHIND') : [first, ...behind]) {
+  for (const doc of isDiscard ? behind.filter(({ reason }) => reason === BEHIND) : [first, ...behind]) {
     // What stays stands before what follows in its order, and before nothing else.
     if (doc !== first && beforeIt(work.state, doc).length > 0) continue;
     const problem = work.redrive(doc);
     if (problem !== null && doc === first) return refuse(409, problem.reason, problem.detail);
+    // Now it was looked at: what is wrong with it is its own, and somebody has to see to it.
+    if (problem !== null && doc.reason === BEHIND) work.record(parkedAgain(doc, problem));
     if (problem !== null) continue;
     close(doc, 'redriven');
     redriven += 1;

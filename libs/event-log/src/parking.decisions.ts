@@ -10,6 +10,8 @@ import type { Doc } from './service-core.js';
 export const PARKED_BYTES_MAX = 256 * 1024;
 /** Longest key and identifier that the database indexes, bytes (L7). */
 export const KEY_BYTES_MAX = 512;
+/** Characters that are kept of what is wrong with a record. */
+const DETAIL_MAX = 1_000;
 /** Longest running text in a field, bytes; payloads are bytes and bounded by the record size. */
 export const TEXT_BYTES_MAX = 64 * 1024;
 /** Largest wire record that is decided, bytes (docs/design/edge.md); larger ones are parked with their hash. */
@@ -37,6 +39,8 @@ const RUNNING_TEXT: ReadonlySet<string> = new Set([
 export const FOREIGN_PARTITION = 'FOREIGN_PARTITION';
 /** Header of what was sent to the partition of its key: there it is at home, or it is parked. */
 export const REDIRECTED = 'recourse-redirected';
+/** Reason of what nobody looked at yet, since an earlier record of its order is parked. */
+export const BEHIND = 'BEHIND';
 /** Reason of what was parked as a whole record batch. */
 export const BATCH_UNREADABLE = 'BATCH_UNREADABLE';
 
@@ -255,7 +259,7 @@ export function parkedRecord(
     offset,
     record_key: key,
     reason,
-    detail: excerpt(detail, 1_000),
+    detail: excerpt(detail, DETAIL_MAX),
     value: value.subarray(0, PARKED_BYTES_MAX),
     value_sha256: Buffer.from(sha256Hex(value), 'hex'),
     value_bytes: value.length,
@@ -265,4 +269,14 @@ export function parkedRecord(
     tenant: origin.tenant ?? null,
   };
   return { decided: { type: 'RecordParked', body }, key };
+}
+
+/** The RecordParked of one that was behind another and stays, with what is wrong with it; its row as the fold keeps it. */
+export function parkedAgain(doc: Doc, { reason, detail }: Problem): PlacedDecided {
+  const { parked_id, topic, partition, offset, record_key, value, value_sha256, value_bytes } = doc;
+  const { key_id = null, signature = null, speaker = null, tenant = null } = doc;
+  const bytes = { value, value_sha256: Buffer.from(String(value_sha256), 'hex'), value_bytes, key_id };
+  const said = { reason, detail: excerpt(detail, DETAIL_MAX) };
+  const body = { parked_id, topic, partition, offset, record_key, ...said, ...bytes, signature, speaker, tenant };
+  return { decided: { type: 'RecordParked', body }, key: String(record_key) };
 }

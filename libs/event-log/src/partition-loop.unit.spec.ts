@@ -908,6 +908,9 @@ describe('a parked record', () => {
       ({ command_id, status, code }) => `${String(command_id)}:${String(status)}:${String(code)}`,
     );
 
+  /** What another decision about the same record says otherwise. */
+  const AS_BEFORE = { reason: '', detail: '' };
+
   async function parkTwo(core = failing()): Promise<readonly string[]> {
     await world.start('a', core.core);
     await world.state([
@@ -919,20 +922,27 @@ describe('a parked record', () => {
     return (await records('RecordParked')).map(({ parked_id }) => String(parked_id));
   }
 
+  interface Failing {
+    readonly core: ReturnType<typeof countingCore>;
+    /** It goes on throwing at what these say. */
+    readonly mend: (...but: readonly string[]) => void;
+  }
+
   /** A decider that throws until it is mended. */
-  function failing(): { readonly core: ReturnType<typeof countingCore>; readonly mend: () => void } {
-    let isBroken = true;
+  function failing(): Failing {
+    let sick: readonly string[] | null = null;
     const sound = countingCore();
     return {
       core: {
         ...sound,
         decide: (context, input) => {
-          if (isBroken) throw new Error('broken');
+          const id = input.source === 'timer' ? '' : String(input.body['event_id']);
+          if (sick === null || sick.includes(id)) throw new Error('broken');
           return sound.decide(context, input);
         },
       },
-      mend: () => {
-        isBroken = false;
+      mend: (...but) => {
+        sick = but;
       },
     };
   }
@@ -944,6 +954,36 @@ describe('a parked record', () => {
     expect((await records('ParkedResolved')).map(({ resolution }) => resolution)).toEqual(['redriven', 'redriven']);
     await world.state([{ ref: 'r1', id: '3' }]);
     await world.until('three', recorded('r1:1', 'r1:2', 'r1:3'));
+  });
+
+  it('that was behind it and stays is parked again where it stood, with what is wrong with it, once', async () => {
+    const core = failing();
+    const [first = '', second = ''] = await parkTwo(core);
+    core.mend('2');
+    await command('RedriveParked', 'c1', first);
+    await world.until('first', recorded('r1:1'));
+    await world.state([{ ref: 'r1', id: '3' }]);
+    await world.until('third', async () => (await records('RecordParked')).length === 4);
+    expect((await records('RecordParked')).map(({ parked_id, reason }) => [parked_id, reason])).toEqual([
+      [first, 'DECIDER_FAILED'],
+      [second, 'BEHIND'],
+      [second, 'STILL_FAILING'],
+      [expect.anything(), 'BEHIND'],
+    ]);
+    const [, behind, again] = await records('RecordParked');
+    expect({ ...again, ...AS_BEFORE }).toEqual({ ...behind, ...AS_BEFORE });
+    await projected();
+    const rows = await world.database.partition(LOG, world.partitionOf('r1')).all('parked');
+    const row = rows.find(({ group, key }) => group === 'r1' && key === second);
+    const places = (await world.accepted(world.partitionOf('r1'))).filter(({ body }) => body['parked_id'] === second);
+    expect(row?.doc).toMatchObject({ reason: 'STILL_FAILING', parked_seq: places[0]?.seq, open: true });
+    await command('RedriveParked', 'c2', second);
+    await world.until('refused', async () => (await answers()).length === 2);
+    core.mend();
+    await command('RedriveParked', 'c3', second);
+    await world.until('all', recorded('r1:1', 'r1:2', 'r1:3'));
+    expect(await answers()).toEqual(['c1:accepted:null', 'c2:rejected:STILL_FAILING', 'c3:accepted:null']);
+    expect(await records('RecordParked')).toHaveLength(4);
   });
 
   it('as UNKNOWN_SCHEMA is redriven once its schema is registered, though no record came since that names it', async () => {

@@ -9,7 +9,7 @@ const shown = (body: string): string =>
 describe('a question of an agent in the terminal', () => {
   it('shows what is to be done where it was opened for the reader, and the hash where it stayed sealed', () => {
     expect(shown('{"amount":4200}')).toContain('{"amount":4200}');
-    expect(shown(SEALED)).toContain('sealed, sha256 cafe');
+    expect(shown(SEALED)).toContain('erased, nobody opens it any more, sha256 cafe');
     expect(shown(SEALED)).not.toContain(SEALED);
   });
 

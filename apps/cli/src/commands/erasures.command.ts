@@ -33,6 +33,10 @@ export function addErasures(program: Command, act: Act): void {
           ...(session.settings.tenant === null ? {} : { tenant: session.settings.tenant }),
         });
         session.show(answer, () => formatFields(Object.entries(answer)));
+        if (answer['keys_destroyed'] === 0)
+          session.terminal.note(
+            'no key was there: nothing is recorded under this name, it was erased before, or records spell it otherwise',
+          );
         return 'done';
       }),
     );
@@ -50,6 +54,7 @@ async function isMeant(
     });
   const whose = `${subject ?? 'every subject'} of ${settings.tenant ?? 'the tenant of the token'}`;
   const when = endedBy === undefined ? '' : `, as far as its retention ended by ${endedBy}`;
+  terminal.note('What still waits about it can be denied or closed by hand then, and no longer be undone by a tool.');
   return isYes(await terminal.ask(`Destroy the keys of ${whose}${when}, for good? [y/N] `));
 }
 

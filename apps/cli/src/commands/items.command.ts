@@ -23,7 +23,7 @@ export function addItems(program: Command, act: Act): void {
   program
     .command('items')
     .description(
-      'everything that waits for a person, the soonest deadline first, with the command that ends it; parked records are counted',
+      'everything that waits for a person, the soonest deadline first, with the command that ends it; parked records that stand behind others are counted',
     )
     .option('--kind <kind>', 'of one kind, such as approval, manual, exposure or execution')
     .addOption(LIMIT())
@@ -35,8 +35,10 @@ export function addItems(program: Command, act: Act): void {
           return;
         }
         const parked = await countParked(session);
+        // Those that stand behind others are no items: nobody has looked at them.
+        const named = listed.items.filter((item) => item['kind'] === 'parked').length;
         session.show({ ...listed, parked }, () =>
-          [listText(COLUMNS, listed), parkedText(parked)].filter((text) => text !== null).join('\n\n'),
+          [listText(COLUMNS, listed), parkedText(parked, named)].filter((text) => text !== null).join('\n\n'),
         );
       }),
     );

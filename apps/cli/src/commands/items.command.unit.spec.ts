@@ -50,6 +50,15 @@ describe('what waits for a person', () => {
     expect(out()).toContain('2 parked records wait, too, and not every service could be asked (DATABASE_UNAVAILABLE)');
   });
 
+  it('counts those alone that the list does not name', async () => {
+    const item = { ...ITEM, kind: 'parked', way_out: 'recourse parked redrive p' };
+    const { call, out } = desk((asked) =>
+      asked.pathname === '/v1/items' ? Response.json({ items: [item], next_cursor: null }) : services(3)(asked),
+    );
+    expect(await call('items')).toBe(0);
+    expect(out()).toContain('2 more parked records wait, too: recourse parked list');
+  });
+
   it('tells a script the count', async () => {
     const { call, out } = desk(services(2));
     expect(await call('items', '--json')).toBe(0);

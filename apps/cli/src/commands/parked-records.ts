@@ -91,11 +91,12 @@ export async function countParked(session: Session): Promise<ParkedCount> {
   }
 }
 
-/** What is said of them below a list of what waits; null where none do. Pure. */
-export function parkedText({ open, more, code }: ParkedCount): string | null {
-  if (open === 0)
+/** What is said of them below a list that names `listed` of them; null where it names all. Pure. */
+export function parkedText({ open, more, code }: ParkedCount, listed = 0): string | null {
+  const others = Math.max(open - listed, 0);
+  if (others === 0)
     return code === null ? null : `whether parked records wait, too, is not known here (${code}): recourse parked list`;
-  const count = `${more ? 'more than ' : ''}${String(open)}`;
-  const waits = `${count} parked ${open === 1 && !more ? 'record waits' : 'records wait'}, too`;
+  const count = `${more ? 'more than ' : ''}${String(others)}${listed === 0 ? '' : ' more'}`;
+  const waits = `${count} parked ${others === 1 && !more ? 'record waits' : 'records wait'}, too`;
   return `${waits}${code === null ? '' : `, and not every service could be asked (${code})`}: recourse parked list`;
 }

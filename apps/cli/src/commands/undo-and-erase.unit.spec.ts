@@ -145,6 +145,14 @@ describe('erase', () => {
     expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v1/erasures']);
   });
 
+  it('says so where no key was there: a mistyped name would count as done', async () => {
+    const none = ledger({ '/v1/erasures': { keys_destroyed: 0 } });
+    expect(await none.call(...args, '--yes')).toBe(0);
+    expect(none.note()).toContain('no key was there');
+    const one = ledger({ '/v1/erasures': { keys_destroyed: 1 } });
+    expect([await one.call(...args, '--yes'), one.note()]).toEqual([0, '']);
+  });
+
   it('is refused where nobody can answer', async () => {
     const { call, asked, note } = ledger({ '/v1/erasures': { erased: 1 } });
     expect(await call(...args)).toBe(2);

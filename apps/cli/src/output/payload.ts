@@ -7,8 +7,8 @@ const SEALED = /^(?:[0-9a-f]{2}){28,}$/;
 
 /** What stayed sealed, and whose role opens it. */
 export function sealedText(sha256: unknown, openers: readonly unknown[] = []): string {
-  const opened = openers.length === 0 ? '' : ` (opened by ${openers.map((role) => cellText(role)).join(', ')})`;
-  return `sealed${opened}, sha256 ${cellText(sha256)}`;
+  if (openers.length === 0) return `erased, nobody opens it any more, sha256 ${cellText(sha256)}`;
+  return `sealed (opened by ${openers.map((role) => cellText(role)).join(', ')}), sha256 ${cellText(sha256)}`;
 }
 
 /** What a payload holds; one that stayed sealed says so. */

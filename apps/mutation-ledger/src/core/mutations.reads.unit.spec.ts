@@ -74,7 +74,7 @@ describe.each(WAYS)('a read, $way', ({ isRebuilt }) => {
 
   it('in an undone run has nothing to undo, and holds up nothing', () => {
     const run = start().when(executed(read()), NOW);
-    expect(undoPreview(RUN, mutations(run), [], NOW + 1).items).toMatchObject([
+    expect(undoPreview(RUN, mutations(run), { asked: [], erased: new Set(), now: NOW + 1 }).items).toMatchObject([
       { outcome: 'nothing_to_undo', reason: 'READ_ONLY', people_needed: null },
     ]);
     const body = { run_id: RUN, mutation_ids: [], reason: 'not what I meant' };

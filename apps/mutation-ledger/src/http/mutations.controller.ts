@@ -135,7 +135,13 @@ export class MutationsController {
       { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id: runId }, tenant },
       MUTATIONS_MAX,
     );
-    return render(undoPreview(runId, mutations as readonly Mutation[], asked, await this.queries.now())); // rows of this kind are mutations
+    const found = mutations as readonly Mutation[]; // rows of this kind are mutations
+    const [gone, now] = await Promise.all([
+      this.reads.whichErased(found.map(({ ref }) => ref?.reversal_args ?? null)),
+      this.queries.now(),
+    ]);
+    const erased = new Set(found.flatMap(({ mutation_id }, at) => (gone[at] === true ? [mutation_id] : [])));
+    return render(undoPreview(runId, found, { asked, erased, now }));
   }
 }
 

@@ -43,19 +43,28 @@ export interface UndoPreview {
   readonly unknown_ids: readonly string[];
 }
 
-/** Previews an undo. `asked` are the mutations asked for, empty for the whole run; `now` in epoch milliseconds. */
+/** What is previewed. */
+export interface PreviewAsked {
+  /** Mutations that were asked for; empty for the whole run. */
+  readonly asked: readonly string[];
+  /** Those whose reversal's arguments nobody opens any more. */
+  readonly erased: ReadonlySet<string>;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Previews an undo. */
 export function undoPreview(
   runId: string,
   mutations: readonly Mutation[],
-  asked: readonly string[],
-  now: number,
+  { asked, erased, now }: PreviewAsked,
 ): UndoPreview {
   const own = mutations.filter((mutation) => asked.length === 0 || asked.includes(mutation.mutation_id));
   const items = [...own]
     .sort(
       (a, b) => (b.recorded_seq ?? Infinity) - (a.recorded_seq ?? Infinity) || (a.mutation_id < b.mutation_id ? -1 : 1),
     )
-    .map((mutation) => itemOf(mutation, now));
+    .map((mutation) => itemOf(mutation, erased.has(mutation.mutation_id), now));
   const counts = {
     can_be_undone: 0,
     leaves_residue: 0,
@@ -74,10 +83,17 @@ export function undoPreview(
   };
 }
 
-function itemOf(mutation: Mutation, now: number): PreviewItem {
+const ERASED = { outcome: 'cannot_be_undone', reason: 'PAYLOADS_ERASED' } as const;
+
+function isPossibleAt(outcome: PreviewOutcome): boolean {
+  return outcome === 'can_be_undone' || outcome === 'leaves_residue';
+}
+
+function itemOf(mutation: Mutation, isErased: boolean, now: number): PreviewItem {
   const { mutation_id, capability, subject_ref, terms, execution, ref, expires_at } = mutation;
-  const { outcome, reason } = foreseen(mutation, now);
-  const isPossible = outcome === 'can_be_undone' || outcome === 'leaves_residue';
+  const whole = foreseen(mutation, now);
+  const { outcome, reason } = isErased && isPossibleAt(whole.outcome) ? ERASED : whole;
+  const isPossible = isPossibleAt(outcome);
   const people =
     isPossible && terms !== null
       ? peopleNeeded(terms.recovery_approval_mode, terms.impact, execution.initiator !== null)

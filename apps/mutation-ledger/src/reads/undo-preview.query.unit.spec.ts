@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { executed, intent, ledger, NOW, planned, refund, TRIGGERED, RUN } from '../core/ledger.testing.js';
 import { mutationIdOf } from '../core/executions.js';
 import { undoPreview } from './undo-preview.query.js';
+import type { PreviewAsked } from './undo-preview.query.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 
 type Change = Parameters<typeof refund>[0];
@@ -21,9 +22,11 @@ const ran = (...effects: readonly ReturnType<typeof effect>[]) =>
 const mutationsOf = (run: ReturnType<typeof ran>): readonly Mutation[] =>
   run.rows('mutation').map(({ doc }) => doc as Mutation); // rows of this kind are mutations
 
+const asking = (now: number): PreviewAsked => ({ asked: [], erased: new Set(), now });
+
 describe('a preview of an undo', () => {
   it('names the effects last first, who has to agree and for how long', () => {
-    const preview = undoPreview(RUN, mutationsOf(ran(effect('a'), effect('b'))), [], NOW + 10);
+    const preview = undoPreview(RUN, mutationsOf(ran(effect('a'), effect('b'))), asking(NOW + 10));
     expect(preview.items.map(({ mutation_id }) => mutation_id)).toEqual([idOf('b'), idOf('a')]);
     expect(preview.items[0]).toMatchObject({
       outcome: 'leaves_residue',
@@ -55,7 +58,7 @@ describe('a preview of an undo', () => {
     ],
     ['without its handle', { external_transaction_ref: null }, 'cannot_be_undone', 'HANDLE_MISSING'],
   ])('of an effect %s says %s', (_name, change, outcome, reason) => {
-    expect(undoPreview(RUN, mutationsOf(ran(effect('a', change))), [], NOW + 10).items[0]).toMatchObject({
+    expect(undoPreview(RUN, mutationsOf(ran(effect('a', change))), asking(NOW + 10)).items[0]).toMatchObject({
       outcome,
       reason,
       people_needed: null,
@@ -65,8 +68,17 @@ describe('a preview of an undo', () => {
   it('of a closed window promises nothing', () => {
     const [mutation] = mutationsOf(ran(effect('a')));
     expect(
-      undoPreview(RUN, mutation === undefined ? [] : [mutation], [], (mutation?.expires_at ?? 0) + 1).items[0],
+      undoPreview(RUN, mutation === undefined ? [] : [mutation], asking((mutation?.expires_at ?? 0) + 1)).items[0],
     ).toMatchObject({ outcome: 'cannot_be_undone', reason: 'WINDOW_CLOSED', closes_in_ms: null });
+  });
+
+  it('promises nothing of an effect whose data was erased, and says no other of one that could not be undone anyway', () => {
+    const found = mutationsOf(ran(effect('a'), effect('b', { contract_digest: null })));
+    const erased = new Set([idOf('a'), idOf('b')]);
+    expect(undoPreview(RUN, found, { ...asking(NOW + 10), erased }).items).toMatchObject([
+      { outcome: 'cannot_be_undone', reason: 'UNCONTRACTED' },
+      { outcome: 'cannot_be_undone', reason: 'PAYLOADS_ERASED', people_needed: null, by_capability: null },
+    ]);
   });
 
   it('says what is under way and what is only planned', () => {
@@ -74,7 +86,7 @@ describe('a preview of an undo', () => {
       .run.when(executed(refund()), NOW)
       .when(TRIGGERED, NOW + 1)
       .when(planned(intent({ effect_key: 'p', event_id: 'evt-p' })), NOW + 2);
-    expect(undoPreview(RUN, mutationsOf(run), [], NOW + 10).items.map(({ outcome }) => outcome)).toEqual([
+    expect(undoPreview(RUN, mutationsOf(run), asking(NOW + 10)).items.map(({ outcome }) => outcome)).toEqual([
       'not_known_yet',
       'under_way',
     ]);
@@ -82,7 +94,10 @@ describe('a preview of an undo', () => {
 
   it('of some effects names those the run does not have', () => {
     expect(
-      undoPreview(RUN, mutationsOf(ran(effect('a'), effect('b'))), [idOf('a'), 'mut_never'], NOW + 10),
+      undoPreview(RUN, mutationsOf(ran(effect('a'), effect('b'))), {
+        ...asking(NOW + 10),
+        asked: [idOf('a'), 'mut_never'],
+      }),
     ).toMatchObject({ items: [{ mutation_id: idOf('a') }], unknown_ids: ['mut_never'] });
   });
 });

@@ -67,6 +67,7 @@ const WAY_OUT = {
   trend: ({ id }) => `recourse trends review ${id}`,
   alarm: ({ id }) => `recourse log close-alarm ${id}`,
   freeze: ({ id }) => `recourse autonomy unfreeze ${id}`,
+  parked: ({ id }) => `recourse parked redrive ${id}`,
   // It is told once and never listed.
   ceiling: () => 'recourse budgets list',
 } as const satisfies Record<ItemKind, (of: Named) => string>;

@@ -1,5 +1,6 @@
 // The facts people rely on: shown to them, observed again before the dispatch; a change voids what they agreed to and says which fact it was.
 import { describe, expect, it } from '@jest/globals';
+import { plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { LegRequested } from '@recourse/messages';
 import { fact, harness, logged, WAYS } from '@recourse/testing';
@@ -177,6 +178,31 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
     run
       .when(run.timer('step', STEP), due)
       .then(fact('StepEscalated', { reason: 'FACTS_NOT_OBSERVED', owner: 'role:administrator' }), CLOSED_MANUAL);
+  });
+
+  describe('of a subject whose data was erased since', () => {
+    const gone = { ...plainPayload({ a: 1 }), encoding: 'sealed', key_id: 'gone' } as const;
+    const erased = (): CoreHarness => {
+      const run = start().when(markedInput({ terms: terms(), ref: ref({ reversal_args: gone }) }), AT);
+      const own = doc(run)['action_digest'] as Buffer;
+      return run.when(approval({ digest: own }), AT + 200).then(fact('StepApproved'), fact('FactsAsked'));
+    };
+    const forPerson = fact('StepEscalated', { reason: 'PAYLOADS_ERASED', owner: 'role:administrator' });
+
+    it('are no fact that changed, and nothing is called: the step is a person’s, who learns why', () => {
+      const run = erased();
+      run
+        .when(saw(requestIn(run.outgoing()), { status: 'paid_out' }), AT + 300)
+        .then(fact('FactsObserved'), forPerson, CLOSED_MANUAL);
+      expect(run.outgoing()).toEqual([]);
+    });
+
+    it('are said to be that where nobody could look', () => {
+      const run = erased();
+      const round = LEASE + CALL_TIMEOUT + MARGIN;
+      for (const after of [1, 2]) run.when(run.timer('step', STEP), AT + 200 + after * round).then(fact('FactsAsked'));
+      run.when(run.timer('step', STEP), AT + 200 + 3 * round).then(forPerson, CLOSED_MANUAL);
+    });
   });
 
   it('are not taken from an answer under another lease, nor twice, nor from a copy that came too late', () => {

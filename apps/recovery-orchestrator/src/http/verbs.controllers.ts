@@ -1,5 +1,6 @@
 // HTTP edge of what people decide and have done. The routes and their bodies are told by the schemas of the commands; here stands
 // where each thing is found, and what its fields may hold beyond their types.
+import type { Doc } from '@recourse/event-log';
 import { RECOVERY_APPROVAL_MODE_VALUES } from '@recourse/messages';
 import { idText, verbsController } from '@recourse/service';
 import { z } from 'zod';
@@ -13,6 +14,9 @@ const GLASS_VALID_DEFAULT_MS = 900_000;
 const ATTEMPT_MAX = 1_000_000;
 const said = z.string().min(1).max(20_000);
 
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Doc)[name] : undefined;
+
 const of = (kind: string) => ({ log: RECOVERIES_LOG, kind });
 const WIRE = {
   wire: COMMANDS_WIRE,
@@ -20,10 +24,14 @@ const WIRE = {
   about: { step_id: of('step'), task_id: of('task'), incident_id: of('incident'), approval_id: of(FORWARD_KIND) },
 } as const;
 
+/** What people agree to, and what is called then. */
+const actionOf = ({ execution, call }: Doc): unknown => ({ execution: memberOf(execution, 'args'), call });
+
 export const StepVerbsController = verbsController({
   ...WIRE,
   tag: 'recoveries',
   below: 'v1/steps',
+  standsOn: { ApproveStep: actionOf, BreakGlass: actionOf, RetryStep: actionOf },
   fields: {
     valid_ms: z.number().int().min(GLASS_VALID_MIN_MS).max(GLASS_VALID_MAX_MS).default(GLASS_VALID_DEFAULT_MS),
   },

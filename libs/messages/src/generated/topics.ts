@@ -275,7 +275,7 @@ export const TOPICS = [
       "recourse.contracts.EntryRetired"
     ],
     "written_by": "contract-registry",
-    "read_by": "mutation-ledger (broadcast), recovery-orchestrator (broadcast), budget-accountant (broadcast)",
+    "read_by": "mutation-ledger (broadcast), recovery-orchestrator (broadcast), budget-accountant (broadcast), notifier",
     "doc": "Contracts and what else is registered.",
     "config": {
       "cleanup.policy": "delete",
@@ -306,7 +306,7 @@ export const TOPICS = [
       "recourse.assumptions.HandleClaimed"
     ],
     "written_by": "mutation-ledger",
-    "read_by": "mutation-ledger (broadcast)",
+    "read_by": "mutation-ledger (broadcast), notifier",
     "doc": "Accepted statements about assumptions.",
     "config": {
       "cleanup.policy": "delete",

@@ -58,6 +58,11 @@ export const EDGE_REFUSALS = {
     summary:
       'Keys are destroyed only once it is on record who ordered that, and it could not be recorded in time: nothing was erased; ask again.',
   },
+  PAYLOADS_ERASED: {
+    httpStatus: 409,
+    summary:
+      'What people would agree to, or what would be called, was erased with the data of its subject: deny it, or close it by hand.',
+  },
   NOT_FOUND: { httpStatus: 404, summary: 'There is nothing under this name for this tenant.' },
   ROUTE_UNKNOWN: {
     httpStatus: 404,

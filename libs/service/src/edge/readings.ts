@@ -68,6 +68,16 @@ export function withheld<Of extends Doc>(docs: readonly Of[], openers: readonly 
   );
 }
 
+/** Of a doc whose payloads were opened wherever there is a key. */
+export function hasErased(doc: Doc): boolean {
+  let isErased = false;
+  mapPayloads(doc, (payload) => {
+    if (payload.encoding === 'sealed' && !('content' in payload)) isErased = true;
+    return payload;
+  });
+  return isErased;
+}
+
 /** What is put on record before docs with sealed payloads are shown to somebody. */
 export function readingOf(sealed: readonly Doc[], tenantOfToken: string): Reading {
   const named = unique(sealed.flatMap((doc) => thingsIn(doc)));

@@ -90,6 +90,7 @@ export const stepOf = keysIn('step', 'step_id');
 export const rollbackOf = keysIn('rollback', 'rollback_id');
 export const trendOf = keysIn('trend', 'trend_id');
 export const alarmOf = keysIn('alarm', 'alarm_id');
+export const parkedOf = keysIn('parked', 'parked_id');
 export const autonomyOf = keysIn('autonomy', 'autonomy_id');
 export const taskOf = keysIn('task', 'task_id');
 export const incidentOf = keysIn('incident', 'incident_id');

@@ -17,6 +17,7 @@ export const THINGS = [
   'alarm',
   'autonomy',
   'ceiling',
+  'parked',
 ] as const;
 export type ThingKind = (typeof THINGS)[number];
 
@@ -41,6 +42,7 @@ export const ITEM_KINDS = [
   'alarm',
   'freeze',
   'ceiling',
+  'parked',
 ] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 

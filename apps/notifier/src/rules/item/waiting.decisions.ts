@@ -39,6 +39,23 @@ export function askForAlarm(body: Heads<'AlarmRaised'>, _known: Known, place: Pl
   return opens(bare('alarm', body.alarm_id, body), 'alarm', { ...body, reason: body.finding }, place);
 }
 
+/** A parked record has no deadline of its own: somebody has looked at it within four hours, since what comes behind it waits. */
+const PARKED_SEEN_WITHIN_MS = 14_400_000;
+/** Nobody looked at it yet: what is before it waits for a person. */
+const BEHIND = 'BEHIND';
+
+/** A record could not be taken. Only who acts for all tenants decides about it, so it is theirs, whosever it says that it is. */
+export function askAboutParked(
+  body: BodyOf<'recourse.mutations', 'RecordParked'>,
+  _known: Known,
+  place: Place,
+): readonly ThingChange[] {
+  if (body.reason === BEHIND) return [];
+  const parked = bare('parked', body.parked_id, { tenant: '*', run_id: '' });
+  const deadline_at = place.at + PARKED_SEEN_WITHIN_MS;
+  return opens(parked, 'parked', { reason: body.reason, owner: 'role:administrator', deadline_at }, place);
+}
+
 /** Keys of the tasks that a record opens. */
 export function tasksOf({ tasks }: Pick<Recoveries<'TasksOpened'>, 'tasks'>): readonly string[] {
   return tasks.map(({ task_id: id }) => keyOf({ thing: 'task', id }));

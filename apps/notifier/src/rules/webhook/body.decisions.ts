@@ -114,6 +114,8 @@ const PATH_OF = {
   trend: () => '/v1/trends',
   // An alarm is looked at with the command line; no interface shows more of it than the item.
   alarm: () => '',
+  // Nor does one know, of a parked record, which service's it is.
+  parked: () => '',
   autonomy: ({ id }) => `/v1/autonomy/${encodeURIComponent(id)}`,
   ceiling: ({ runId }) =>
     runId === '' ? '/v1/budgets' : `/v1/budgets?scope=run&scope_id=${encodeURIComponent(runId)}`,
@@ -133,6 +135,7 @@ const BASE_OF = {
   runtime: 'ledger',
   trend: 'ledger',
   alarm: 'ledger',
+  parked: 'ledger',
   autonomy: 'budgets',
   ceiling: 'budgets',
   escalation: 'budgets',

@@ -8,7 +8,7 @@
 //       agree by mistake (P4).
 //   F3. What cannot be observed is a person's, after a few tries: doubt does not send anything (P14).
 import { createHash } from 'node:crypto';
-import { readPayload } from '@recourse/contract';
+import { isErased, readPayload } from '@recourse/contract';
 import { canonicalJson, deriveId, isJsonObject, leaseIdOf } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Evidence, FactsPurpose, LegReported, Observation } from '@recourse/messages';
@@ -94,6 +94,11 @@ export function seenResource(
   observations: readonly Observation[],
 ): Observation | undefined {
   return observations.findLast(({ phase, capability }) => phase === 'verify' && capability === terms?.stale_capability);
+}
+
+/** What would be called was erased with the data of its subject, and so was what was seen before: nobody could say that it changed. */
+export function isCallErased({ call }: Pick<StepDoc, 'call'>): boolean {
+  return call !== null && [call, ...call.then].some(({ args }) => isErased(args));
 }
 
 /** Facts that are not as they were seen, by name. */

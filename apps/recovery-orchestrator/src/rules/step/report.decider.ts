@@ -8,7 +8,7 @@ import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { lookedAt } from './command.decisions.js';
 import { escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
-import { changesOf, factChanged, factsObserved } from './facts.decisions.js';
+import { changesOf, factChanged, factsObserved, isCallErased } from './facts.decisions.js';
 import { deadlineOf, goOn } from './halt.decisions.js';
 import { judge } from './judgement.decisions.js';
 import type { Judgement } from './judgement.decisions.js';
@@ -114,6 +114,8 @@ function onFacts(step: StepDoc, ask: FactsAsk, message: LegReported, context: St
   const seen = told.step.last_seen;
   // The deadline of the look stands: it is asked again then, a few times.
   if (seen === null) return told.records;
+  if (isCallErased(step))
+    return conclude(append(told, escalated(told.step, 'PAYLOADS_ERASED', now, policy), now), context);
   const changed = step.facts === null ? [] : changesOf(step, step.facts, seen);
   if (changed.length > 0) return append(told, factChanged(told.step, changed, null, now, policy), now).records;
   return conclude(append(told, goOn(told.step, { ...context, isObserved: true }), now), context);

@@ -16,7 +16,7 @@ import type { RecoveryRecord } from '../record.messages.js';
 import { tasksFor } from '../task/task.decider.js';
 import { lookMissed } from './command.decisions.js';
 import { escalated } from './dispatch.decisions.js';
-import { FACT_ROUNDS_MAX, reaffirmedBy } from './facts.decisions.js';
+import { FACT_ROUNDS_MAX, isCallErased, reaffirmedBy } from './facts.decisions.js';
 import { goOn } from './halt.decisions.js';
 import { advanceStep, openStep } from './opening.decisions.js';
 import type { Marked } from './opening.decisions.js';
@@ -211,7 +211,7 @@ function atDeadline(step: StepDoc, context: StepContext): RecoveryRecord | null 
       return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'APPROVAL_TIMEOUT', now, policy);
     case 'observing':
       return step.facts_ask !== null && step.facts_ask.round >= FACT_ROUNDS_MAX
-        ? escalated(step, 'FACTS_NOT_OBSERVED', now, policy)
+        ? escalated(step, isCallErased(step) ? 'PAYLOADS_ERASED' : 'FACTS_NOT_OBSERVED', now, policy)
         : goOn(step, context);
     case 'looking':
       return step.look === null ? null : lookMissed(step, step.look, now, policy);

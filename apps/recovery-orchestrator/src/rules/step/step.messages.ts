@@ -90,6 +90,7 @@ export const ESCALATION_REASONS = [
   'ABANDONED',
   'RATE_LIMITED',
   'FACTS_NOT_OBSERVED',
+  'PAYLOADS_ERASED',
 ] as const;
 export type EscalationReason = (typeof ESCALATION_REASONS)[number];
 

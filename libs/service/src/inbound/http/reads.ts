@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ColumnValue, Doc } from '@recourse/event-log';
 import { z } from 'zod';
-import { openersOf, readingOf, sealedIn, withheld } from '../../edge/readings.js';
+import { hasErased, openersOf, readingOf, sealedIn, withheld } from '../../edge/readings.js';
 import { tenantOfRead } from '../../edge/principal.js';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { render } from '../../edge/render.js';
@@ -128,6 +128,16 @@ export class Reads {
     const { docs: shown, sealedFor } = await this.shown(caller, docs);
     if (sealedFor === null) return shown;
     throw new EdgeRefusal('PAYLOADS_SEALED', `one of the roles ${sealedFor.join(', ')} is needed`);
+  }
+
+  /**
+   * Of each, whether it holds a payload that nobody opens any more. Nobody is shown anything of it, so it is no reading.
+   *
+   * Errors: Failure(KEY_STORE_UNAVAILABLE).
+   */
+  async whichErased(parts: readonly unknown[]): Promise<readonly boolean[]> {
+    const docs = await this.service.shown(parts.map((part) => ({ part })));
+    return docs.map(hasErased);
   }
 
   private async recordReading(caller: Caller, sealed: readonly Doc[]): Promise<void> {

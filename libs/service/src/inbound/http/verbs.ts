@@ -9,6 +9,7 @@ import type { Doc } from '@recourse/event-log';
 import { shortName, VERBS } from '@recourse/messages';
 import type { TopicName, Verb, VerbField } from '@recourse/messages';
 import { z } from 'zod';
+import { EdgeRefusal } from '../../edge/problem.js';
 import {
   hashHex,
   idText,
@@ -35,6 +36,8 @@ export interface VerbsOptions {
   readonly about?: Readonly<Record<string, { readonly log: string; readonly kind: string }>>;
   /** Field that is the record key; without one, the tenant is. */
   readonly key?: string;
+  /** Parts of the row that a verb stands on, by its record type: where one was erased, nobody can judge them any more. */
+  readonly standsOn?: Readonly<Record<string, (row: Doc) => unknown>>;
   /** Checks of fields for which their type says too little. */
   readonly fields?: Readonly<Record<string, z.ZodType>>;
 }
@@ -102,6 +105,7 @@ async function send({ commands, reads }: Edge, caller: Caller, { verb, options, 
   const thing = id === null ? {} : { [column ?? 'id']: id };
   const row =
     place === undefined ? null : (await reads.find(caller, { ...place, where: thing, tenant: tenantIn(asked) })).doc;
+  if (row !== null) await refuseErased(reads, row, options.standsOn?.[shortName(verb.type)]);
   const found = Object.fromEntries((verb.found ?? []).map((field) => [field, row?.[field]]));
   const record: Doc = { ...found, ...verb.sets, ...(verb.id === undefined ? {} : thing), ...toldBy(verb, given) };
   await commands.submit(caller, {
@@ -111,6 +115,17 @@ async function send({ commands, reads }: Edge, caller: Caller, { verb, options, 
     body: { ...thing, ...given },
     build: (envelope) => ({ envelope, ...record }),
   });
+}
+
+/** Errors: EdgeRefusal(PAYLOADS_ERASED); Failure(KEY_STORE_UNAVAILABLE). */
+async function refuseErased(reads: Reads, row: Doc, partOf: ((row: Doc) => unknown) | undefined): Promise<void> {
+  if (partOf === undefined) return;
+  const [isErased] = await reads.whichErased([partOf(row)]);
+  if (isErased === true)
+    throw new EdgeRefusal(
+      'PAYLOADS_ERASED',
+      'what this is about was erased with the data of its subject: deny it, or close it by hand',
+    );
 }
 
 /** The tenant that is named, as tenantText checked it. */

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Limits } from '../../edge/limits.js';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { readPayload } from '@recourse/contract';
+import { mapPayloads } from '@recourse/event-log';
+import type { Doc } from '@recourse/event-log';
 import type { CommandEnvelope, Payload } from '@recourse/messages';
 import { Metrics } from '@recourse/telemetry';
 import type { Submission } from '../../edge/command-edge.js';
@@ -18,6 +20,7 @@ const Steps = verbsController({
   below: 'v1/steps',
   key: 'run_id',
   about: { step_id: { log: LOG, kind: 'step' } },
+  standsOn: { ApproveStep: ({ call }) => call },
 });
 const Questions = verbsController({
   tag: 'questions',
@@ -32,6 +35,15 @@ const Budgets = verbsController({
   about: { reservation_id: { log: LOG, kind: 'reservation' } },
 });
 
+const sealed = (body: string) => ({
+  content_type: 'application/json',
+  encoding: 'sealed',
+  key_id: 'k',
+  body: Buffer.from(body),
+  sha256: Buffer.alloc(32),
+});
+/** Of a thing whose arguments were erased, and of one whose key is there. */
+const CALLS = { gone: { args: sealed('gone') }, kept: { args: sealed('kept') } };
 const ROW = { step_id: 's', approval_id: 's', run_id: 'run-1', effect_key: 'e', tenant: 'acme' };
 const DIGEST = 'ab'.repeat(32);
 const ENVELOPE = { command_id: 'cmd' } as CommandEnvelope;
@@ -56,6 +68,8 @@ beforeAll(async () => {
       page: ({ kind, where }) => {
         const id = where['step_id'] ?? where['approval_id'] ?? where['reservation_id'];
         const row = { partition: 0, kind, group: 'a', key: 'a', dueAt: null, doc: ROW };
+        if (id === 'gone' || id === 'kept')
+          return Promise.resolve({ rows: [{ ...row, doc: { ...ROW, step_id: id, call: CALLS[id] } }], next: null });
         const rows = id === 's' ? [row] : id === 'both' ? [row, { ...row, doc: { ...ROW, tenant: 'globex' } }] : [];
         const { tenant } = where;
         return Promise.resolve({
@@ -84,7 +98,15 @@ beforeAll(async () => {
       }),
     metrics: new Metrics({ service: 'things' }),
     keys: { destroy: notAsked, destroyUnits: notAsked },
-    shown: (docs) => Promise.resolve(docs),
+    shown: (docs) =>
+      Promise.resolve(
+        docs.map(
+          (doc) =>
+            mapPayloads(doc, (payload) =>
+              String(payload.body) === 'kept' ? { ...payload, content: Buffer.from('{}') } : payload,
+            ) as Doc,
+        ),
+      ),
     partitionCount: notAsked,
     onError: () => undefined,
   };
@@ -133,6 +155,17 @@ describe('a verb about a thing', () => {
     expect(escalated.record).toMatchObject({ severity: 'sev1', runbook: null });
     const approved = await post('/v1/steps/s/approve', { action_digest: DIGEST, reason: 'r' });
     expect(approved.record).toMatchObject({ action_digest: Buffer.from(DIGEST, 'hex') });
+  });
+
+  it('is refused where what it stands on was erased, and only the verbs that stand on it are', async () => {
+    const agreed = { action_digest: DIGEST, reason: 'r' };
+    expect(await post('/v1/steps/gone/approve', agreed)).toMatchObject({
+      status: 409,
+      answer: { code: 'PAYLOADS_ERASED' },
+      one: undefined,
+    });
+    expect(await post('/v1/steps/kept/approve', agreed)).toMatchObject({ status: 200 });
+    expect(await post('/v1/steps/gone/deny', agreed)).toMatchObject({ status: 200 });
   });
 
   it('says itself what its route says', async () => {
