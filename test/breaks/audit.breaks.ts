@@ -35,8 +35,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/story/story.packet.unit.spec.ts',
     test: 'a packet of a story with proofs differs where a proof is of another record, or its head or path was altered',
     file: 'apps/cli/src/story/story.packet.ts',
-    find: "return isIts ? { outcome: 'holds' }",
-    replace: "return isIts || proof !== null ? { outcome: 'holds' }",
+    find: "return isIts ? { outcome: 'holds', log_id",
+    replace: "return isIts || proof !== null ? { outcome: 'holds', log_id",
   },
   {
     id: 'p11-unproved-is-equal',
@@ -174,5 +174,14 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/event-log/src/replay.ts',
     find: 'return seq <= (untilSeq ?? Infinity) &&',
     replace: 'return seq <= (untilSeq ?? Infinity) + 1 &&',
+  },
+  {
+    id: 'p11-heads-missing-unfound',
+    requirement: 'P11/heads-missing',
+    spec: 'apps/cli/src/audit/coverage.unit.spec.ts',
+    test: 'a log that no head of the auditor covers is found in a dump that heads and manifest were taken out of, and so is every log under a key that signed nothing',
+    file: 'apps/cli/src/audit/coverage.ts',
+    find: 'const open = new Set(uncovered(reports, heads));',
+    replace: 'const open = new Set(uncovered(reports.slice(0, 0), heads));',
   },
 ];

@@ -381,4 +381,13 @@ export const BREAKS: readonly Break[] = [
     find: 'return debits.length > 0 || calls > 0 || isOverrun;',
     replace: 'return debits.length >= 0 || calls > 0 || isOverrun;',
   },
+  {
+    id: 'b8-unread-money-is-none',
+    requirement: 'B8/unread',
+    spec: 'apps/budget-accountant/src/budgets.core.unit.spec.ts',
+    test: 'the budget accountant, … an execution that nobody reserved and whose money nobody can read is no execution without money: a person is asked',
+    file: 'apps/budget-accountant/src/rules/budget/settlement.decider.ts',
+    find: 'const isUnread = ended.isUnread &&',
+    replace: 'const isUnread = ended.debits.length > 1_000 &&',
+  },
 ];

@@ -115,8 +115,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/story/story.unit.spec.ts',
     test: 'the story of a mutation says who had its payloads erased, and why',
     file: 'apps/cli/src/story/selection.ts',
-    find: "(says['subject_id'] === null || is('subject_id', subjects))",
-    replace: 'subjects.size > 0',
+    find: "return says['subject_id'] === null || is('subject_id', subjects);",
+    replace: 'return subjects.size > 0;',
   },
   {
     id: 'p12-a-printed-command-asks-nothing',
@@ -476,7 +476,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/audit/dump-signatures.unit.spec.ts',
     test: 'a dump of a signed log tells, proves and finds with the keyring what its owner signed alone',
     file: 'apps/cli/src/audit/accepted.ts',
-    find: 'signedRecordsIn(path, of, { signing, onDamage })',
+    find: 'signedRecordsIn(path, of, { signing, onDamage, onUnsigned: refusingUnsigned(of) })',
     replace: 'signedRecordsIn(path, of, { signing: signing === null ? signing : null, onDamage })',
   },
   {
@@ -494,7 +494,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/audit/dump-signatures.unit.spec.ts',
     test: 'a dump of a signed log that lost all its signatures is told as such, and is not sound',
     file: 'apps/cli/src/audit/dump-signed.ts',
-    find: 'on.onUnsigned?.();',
+    find: 'on.onUnsigned();',
     replace: '',
   },
   {
@@ -740,8 +740,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/story/story.unit.spec.ts',
     test: 'the story of a mutation goes from the contract and the intent to the end, in the order of decisions, and is about nothing else',
     file: 'apps/cli/src/story/selection.ts',
-    find: "is('ref', refs) && is('tenant', tenants) &&",
-    replace: "is('ref', refs) &&",
+    find: 'const members = all.filter((member) => isOfTenant(member, about.tenant));',
+    replace: 'const members = all;',
   },
   {
     id: 'a71-decisions-without-their-facts',

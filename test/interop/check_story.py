@@ -1,6 +1,6 @@
 """Checks a packet that `recourse audit story --packet --auditor-key` wrote: each record is whole and proved, each line is about one of them.
 
-    python check_story.py PACKET.json VERIFIER-KEY
+    python check_story.py PACKET.json VERIFIER-KEY [LOG-ID]
 
 Shares no code with the writers. What a packet is stands in apps/cli/src/story/story.packet.ts. The words of the lines are not told
 again here. Prints `ok`, or what is wrong, and ends with 1 then.
@@ -21,8 +21,8 @@ from fastavro.schema import fingerprint, to_parsing_canonical_form
 FRAME_SIZE = 5
 
 
-def check_record(record: dict, schemas: dict[int, dict], key_text: str) -> tuple[str, dict]:
-    """Type and body of a record that is whole, and stands where it says."""
+def check_record(record: dict, schemas: dict[int, dict], key_text: str) -> tuple[str, str, dict]:
+    """Log id, type and body of a record that is whole, and stands where it says."""
     value = base64.b64decode(record["value"], validate=True)
     schema = schemas[struct.unpack(">I", value[1:FRAME_SIZE])[0]]
     printed = bytes.fromhex(fingerprint(to_parsing_canonical_form(schema), "SHA-256"))
@@ -36,20 +36,33 @@ def check_record(record: dict, schemas: dict[int, dict], key_text: str) -> tuple
     log, proved = proof["log"], proof["record"]
     if (log["topic"], log["partition"], proved["seq"], proved["leaf"]) != (*place_of(record), record["hash"]):
         raise Wrong("a proof is of another record")
-    return schema["name"].split(".")[-1], fastavro.schemaless_reader(io.BytesIO(value[FRAME_SIZE:]), schema, None)
+    body = fastavro.schemaless_reader(io.BytesIO(value[FRAME_SIZE:]), schema, None)
+    return log["log_id"], schema["name"].split(".")[-1], body
 
 
 def place_of(one: dict) -> tuple[str, int, int]:
     return one["log"], one["partition"], one["seq"]
 
 
-def check_line(line: dict, told: dict[tuple[str, int, int], tuple[str, str, dict]]) -> None:
-    """A line is about a record of the packet, or about one of the members of such a record."""
+def tenant_of(body: dict) -> str | None:
+    return body.get("tenant") or (body.get("execution") or {}).get("tenant")
+
+
+def is_of_tenant(line: dict, body: dict, tenant: str) -> bool:
+    """Contracts alone stand for all tenants."""
+    own = tenant_of(body)
+    return own == tenant or (own == "*" and line["log"] == "recourse.contracts")
+
+
+def check_line(line: dict, told: dict[tuple[str, int, int], tuple[str, str, dict]], tenant: str | None) -> None:
+    """A line is about a record of the packet, or about one of the members of such a record, of the tenant whose story it is."""
     if place_of(line) not in told:
         raise Wrong("a line is about a record that is not in the packet")
     record_hash, kind, body = told[place_of(line)]
     if line["record_hash"] != record_hash or line["type"] != kind:
         raise Wrong("a line names another record")
+    if tenant is not None and not is_of_tenant(line, body, tenant):
+        raise Wrong("a line is about a record of another tenant")
     members = body.get("members")
     if not isinstance(members, list):
         if line["index"] is not None:
@@ -58,26 +71,36 @@ def check_line(line: dict, told: dict[tuple[str, int, int], tuple[str, str, dict
         raise Wrong("a line is about a member that is not there")
 
 
-def check(packet: dict, key_text: str) -> int:
+def check(packet: dict, key_text: str, log_id_wanted: str | None = None) -> int:
     """How many records are proved. Raises Wrong unless all are, and every line is about one of them."""
     if packet.get("format") != "recourse.story-packet/1":
         raise Wrong("this is no packet of a story, or of another format")
     schemas = {one["id"]: json.loads(one["text"]) for one in packet["schemas"]}
     told = {}
+    log_ids = set()
     for record in packet["records"]:
-        kind, body = check_record(record, schemas, key_text)
+        log_id, kind, body = check_record(record, schemas, key_text)
+        if place_of(record) in told:
+            raise Wrong("a record is in the packet twice")
+        log_ids.add(log_id)
         told[place_of(record)] = (record["hash"], kind, body)
+    if len(log_ids) > 1:
+        raise Wrong(f"records are of several deployments: {', '.join(sorted(log_ids))}")
+    if log_id_wanted is not None and log_ids != {log_id_wanted}:
+        raise Wrong("records are of another deployment than the one that was named")
     if not packet["story"]["lines"]:
         raise Wrong("the packet tells nothing")
     for line in packet["story"]["lines"]:
-        check_line(line, told)
+        check_line(line, told, packet["story"]["about"].get("tenant"))
     return len(told)
 
 
-def main(packet_file: str, key_text: str) -> int:
+def main(packet_file: str, key_text: str, log_id: str | None = None) -> int:
     try:
         with open(packet_file, encoding="utf-8") as file:
-            print(f"ok: {check(json.load(file), key_text)} records are proved")
+            packet = json.load(file)
+        count = check(packet, key_text, log_id)
+        print(f"ok: {count} records are proved, of the logs {packet['records'][0]['proof']['log']['log_id']}")
     except (Wrong, LookupError, ValueError, TypeError, AttributeError, struct.error, EOFError) as problem:
         print(problem)
         return 1
@@ -85,4 +108,4 @@ def main(packet_file: str, key_text: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:3]))
+    sys.exit(main(*sys.argv[1:4]))

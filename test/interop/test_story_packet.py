@@ -50,6 +50,29 @@ def test_a_packet_with_a_record_that_is_not_proved_does_not_hold(at):
     refused(lambda packet: packet["records"][at].update(proof=packet["records"][at - 1]["proof"]))
 
 
+def test_a_packet_with_a_record_twice_does_not_hold():
+    refused(lambda packet: packet["records"].append(packet["records"][0]))
+
+
+def test_a_packet_of_another_deployment_than_the_one_named_does_not_hold():
+    log_id = PACKET["records"][0]["proof"]["log"]["log_id"]
+    assert check_story.check(PACKET, KEY, log_id) == len(PACKET["records"])
+    with pytest.raises(Wrong):
+        check_story.check(PACKET, KEY, f"{log_id}-2")
+
+
+def test_a_packet_that_tells_of_another_tenant_does_not_hold():
+    tenants = {check_story.tenant_of(body) for body in bodies()} - {None, "*"}
+    assert len(tenants) == 1
+    check_story.check(altered(lambda packet: packet["story"]["about"].update(tenant=tenants.pop())), KEY)
+    refused(lambda packet: packet["story"]["about"].update(tenant="another"))
+
+
+def bodies():
+    schemas = {one["id"]: json.loads(one["text"]) for one in PACKET["schemas"]}
+    return [check_story.check_record(record, schemas, KEY)[2] for record in PACKET["records"]]
+
+
 @pytest.mark.parametrize("at", LINES)
 def test_a_line_about_another_record_does_not_hold(at):
     refused(lambda packet: packet["story"]["lines"][at].update(record_hash="0" * 64))

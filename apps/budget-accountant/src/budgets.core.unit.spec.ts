@@ -357,6 +357,15 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
       expect([used(accountant, 'run'), used(accountant, 'run', 'USD')]).toEqual([0, 7]);
     });
 
+    it('that nobody reserved and whose money nobody can read is no execution without money: a person is asked', () => {
+      const exceeded = [{ scope: 'run', scope_id: RUN, measure: 'unread' }];
+      const run = start().when(recorded('a', null, { digest }), 1);
+      run.then(fact('BudgetOverrun', { debits: [], exceeded, mutation_id: mutationOf('a') }));
+      expect(phaseOf(run, 'a')).toBe('overrun');
+      // What was asked for it counts where nobody knows better, and what its contract says nothing of moves nothing.
+      run.when(reserve('b', 100), 2).then(fact('BudgetEscalated', {})).when(recorded('c', null), 3).then();
+    });
+
     it('that nobody reserved is debited in full, and a person is asked once', () => {
       const accountant = withCeilings(500, 500)
         .when(recorded('a', 600), 3)

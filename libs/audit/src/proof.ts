@@ -43,6 +43,7 @@ export const PROOF_PROBLEMS = {
   NOT_A_PROOF: 'it is no proof, or of another format',
   HEAD_UNSIGNED: 'the head bears no signature of the auditor whose key was given',
   OTHER_LOG: 'the head is of another log',
+  OTHER_DEPLOYMENT: 'it is of the logs of another deployment than the one that was named',
   RECORD_ALTERED: 'the record is not the one whose hash the proof is about',
   SCHEMA_ALTERED: 'the schema is not the one the record was written with',
   NOT_INCLUDED: 'the record is not in the tree of the head',
@@ -61,15 +62,18 @@ export interface ProofTrust {
   readonly keys: readonly NoteKey[];
   /** Fingerprint of a schema as text; null for what is none. */
   readonly fingerprintOf: (schema: string) => Buffer | null;
+  /** Id of the logs that it has to be of; null: of any that the auditor signed. */
+  readonly logId?: string | null;
 }
 
 /** What is wrong with a proof; null when it holds. */
-export function checkProof(value: unknown, { keys, fingerprintOf }: ProofTrust): ProofProblem | null {
+export function checkProof(value: unknown, { keys, fingerprintOf, logId = null }: ProofTrust): ProofProblem | null {
   const proof = parseProof(value);
   if (proof === null) return 'NOT_A_PROOF';
   const head = readSignedHead(proof.head, keys);
   if (head === null) return 'HEAD_UNSIGNED';
   if (!isOf(proof, head)) return 'OTHER_LOG';
+  if (logId !== null && proof.log.log_id !== logId) return 'OTHER_DEPLOYMENT';
   if (fingerprintOf(proof.record.schema)?.toString('hex') !== proof.record.fingerprint) return 'SCHEMA_ALTERED';
   if (!isRecordWhole(proof)) return 'RECORD_ALTERED';
   if (!isInHead(proof, head)) return 'NOT_INCLUDED';

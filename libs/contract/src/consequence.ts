@@ -29,9 +29,11 @@ export const MINOR_PER_ONE = { comms: 1_000, commitments: 1_000, exposure: 1, re
 /** Units that no class makes weigh less: what is disclosed stays so, and what binds in law binds. */
 const WEIGHS_IN_FULL: readonly string[] = [EXPOSURE, REGULATORY];
 
+const CURRENCY = /^[A-Z]{3}$/;
+
 /** A currency, or a unit that is counted. */
 export function isUnit(text: string): boolean {
-  return isCounted(text) || /^[A-Z]{3}$/.test(text);
+  return isCounted(text) || CURRENCY.test(text);
 }
 
 function isCounted(text: string): text is CountedUnit {
@@ -81,10 +83,16 @@ export function consequenceOf(contract: Contract | null, facts: CallFacts): Cons
       ...counted,
       ...disclosed(contract, facts, amountIn(EXPOSURE) ?? 0),
     ].filter(({ amount_minor }) => Number.isSafeInteger(amount_minor)),
-    unread: read.flatMap(({ dimension, amount }) =>
-      amount === null && !(dimension === 'money' && money !== null) ? [dimension] : [],
-    ),
+    unread: [
+      ...read.flatMap(({ dimension, amount }) => (amount === null && dimension !== 'money' ? [dimension] : [])),
+      ...(declaresMoney(contract) && money === null ? ['money'] : []),
+    ],
   };
+}
+
+/** Does a call move money, as its contract says? */
+export function declaresMoney({ value, consequence }: Pick<Contract, 'value' | 'consequence'>): boolean {
+  return value !== undefined || consequence?.money !== undefined;
 }
 
 /** What a call that was made moved at the least: who cannot read how many it sent knows that it sent one. */
@@ -172,7 +180,7 @@ export function valueOf(contract: Contract, args: Json): Money | null {
     ? readPointer(args, contract.value.currency)
     : contract.value.currency;
   if (typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount < 0) return null;
-  return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? { amount_minor: amount, currency } : null;
+  return typeof currency === 'string' && CURRENCY.test(currency) ? { amount_minor: amount, currency } : null;
 }
 
 /** Reads the business subject of a call; null when the contract names none or it is not there. */

@@ -54,6 +54,18 @@ describe('the consequence of a call', () => {
     expect(atLeast(read)).toContainEqual({ amount_minor: 1_000, currency: 'comms' });
   });
 
+  it.each([['4200'], [4_200.5], [-1], [2 ** 53], [null]])(
+    'is unread money, and never none, where the amount it names is %j',
+    (amount) => {
+      expect(
+        consequenceOf(contract({ consequence: undefined }), call({ ...args, amount_minor: amount })),
+      ).toMatchObject({
+        values: [],
+        unread: ['money'],
+      });
+    },
+  );
+
   it('is unread before the call where only its answer tells, and read after it', () => {
     const of = contract({ consequence: { exposure: 'result.records.size()' } });
     expect(consequenceOf(of, call(args)).unread).toEqual(['exposure']);

@@ -27,6 +27,7 @@ export {
   SENSITIVITIES,
   atLeast,
   consequenceOf,
+  declaresMoney,
   debitsOf,
   exposureOf,
   isUnit,

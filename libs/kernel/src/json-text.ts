@@ -46,12 +46,38 @@ export const JSON_DEPTH_MAX = 64;
 const SQUARE = 0x5b;
 const BRACE = 0x7b;
 
-/** Reads JSON. Errors: SyntaxError; TypeError for what is nested deeper than JSON_DEPTH_MAX. */
+/** Reads JSON. Errors: SyntaxError; TypeError for what is nested deeper than JSON_DEPTH_MAX, and for a number beyond all that can be written again. */
 export function readJson(text: string): Json {
   const value = JSON.parse(text) as Json; // what JSON.parse makes is JSON
   if (mayBeTooDeep(text) && isTooDeep(value))
     throw new TypeError(`more than ${JSON_DEPTH_MAX} levels of JSON inside each other`);
+  if (mayOverflow(text) && holdsInfinite(value)) throw new TypeError('a number beyond what anybody reads');
   return value;
+}
+
+/** Digits of the largest number there is. */
+const DIGITS_MAX = 308;
+
+/** What has neither an exponent of three digits nor so many digits overflows nowhere. */
+function mayOverflow(text: string): boolean {
+  return /[\d.][eE]\+?\d{3}/.test(text) || (text.length > DIGITS_MAX && hasDigits(text));
+}
+
+function hasDigits(text: string): boolean {
+  let run = 0;
+  for (let at = 0; at < text.length && run <= DIGITS_MAX; at += 1) {
+    const unit = text.charCodeAt(at);
+    run = unit >= ZERO && unit <= NINE ? run + 1 : 0;
+  }
+  return run > DIGITS_MAX;
+}
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** As deep as readJson lets it be. */
+function holdsInfinite(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'number' && !Number.isFinite(value);
+  return Object.values(value).some(holdsInfinite);
 }
 
 /** What opens nothing so often is not nested so deeply. */

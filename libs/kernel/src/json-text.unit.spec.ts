@@ -23,6 +23,17 @@ describe('JSON of strangers', () => {
     expect(() => readJson(text)).toThrow('64 levels');
   });
 
+  it.each(['1e400', '[{"a":-1E+999}]', `{"a":${'9'.repeat(310)}}`, '1.5e00400'])(
+    'refuses a number that no text of it could say again: %s',
+    (text) => {
+      expect(() => readJson(text)).toThrow('beyond what anybody reads');
+    },
+  );
+
+  it.each(['1e308', '[1e-999]', `"${'9'.repeat(400)}"`, '"1e400"', `[${'9'.repeat(300)}]`])('reads %s', (text) => {
+    expect(readJson(text)).toEqual(JSON.parse(text));
+  });
+
   it('is as deep as its deepest part', () => {
     expect(isTooDeep({ flat: [1, 2, 3], deep: JSON.parse(lists(JSON_DEPTH_MAX)) as unknown })).toBe(true);
     expect(isTooDeep({ flat: Array(1_000).fill([[]]) })).toBe(false);

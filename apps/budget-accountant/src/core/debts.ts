@@ -2,7 +2,15 @@
 //
 // Boundary: looks up contracts and rows, and asks the rules; holds none.
 import type { Contract } from '@recourse/contract';
-import { briefOf, contractByDigest, contractView, debitsOf, reservationId, subjectId } from '@recourse/contract';
+import {
+  briefOf,
+  contractByDigest,
+  contractView,
+  debitsOf,
+  declaresMoney,
+  reservationId,
+  subjectId,
+} from '@recourse/contract';
 import type { Asked, DecideContext, Decision, Owns, StateView } from '@recourse/event-log';
 import { NOTHING, append } from '@recourse/event-log';
 import type { BodyOf, Debit, Money, Reach, RecordOf } from '@recourse/messages';
@@ -17,6 +25,7 @@ import {
 } from '../rows/kinds.js';
 import type { Allowance } from '../rules/autonomy/grant.decisions.js';
 import { unasked, underRung } from '../rules/autonomy/grant.decisions.js';
+import { isMoney } from '../rules/budget/bounds.decisions.js';
 import type { Bounds, Cap } from '../rules/budget/bounds.decisions.js';
 import { partiesOf } from '../rules/budget/budget.decider.js';
 import type { EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
@@ -59,12 +68,18 @@ export function onMutation(asked: Asked<Recorded>, policy: EscalationPolicy): De
     digest,
     brief: briefOf(execution.objective, terms),
     awaited: awaitedFor(asked, reservation, policy),
+    isUnread: isUnread(contract, consequence),
     unasked: allowance === null || contract?.impact === 'read' ? [] : unasked(allowance, agentId),
   };
   const call = { capability, subjectId, reach: null, isSubjectless: ref.subject_ref === null };
   const bounds = boundsOf(context, { tenant, runId, agentId }, contract, call);
   const bounded = allowance === null ? bounds : underRung(bounds, allowance, ended.debits, tenant);
   return append(...settle(ended, reservation, bounded, policy));
+}
+
+/** Its contract says that it moves money, and nobody can read how much: that is not nothing (P14). */
+function isUnread(contract: Contract | undefined, consequence: readonly Money[]): boolean {
+  return contract !== undefined && contract.impact !== 'read' && declaresMoney(contract) && !consequence.some(isMoney);
 }
 
 /** What the agent had earned where nobody reserved; null where its guard was told. A keyring holds agents to their names. */
@@ -149,6 +164,7 @@ function executedOf(
     // It belongs to the run whose effect it takes back.
     brief: reservationOfMutation(context.state, reverses_mutation_id)?.brief ?? briefOf(null, null),
     unasked: [],
+    isUnread: false,
     awaited: null,
   };
   return {

@@ -2,15 +2,14 @@
 //
 // Boundary: reads a dump, or logs on Kafka. That a dump is what was written shows `audit verify --dump`, not this; logs on Kafka are
 // verified as they are read.
-import { join } from 'node:path';
 import { ChainReader, genesisHead } from '@recourse/chain';
 import type { GenesisOf, StoredRecord } from '@recourse/chain';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { CliProblem } from '../problem.js';
-import { filesOf } from './dump.js';
-import { headerOf, loadedCodecs } from './dump-file.js';
-import { signedRecordsIn } from './dump-signed.js';
+import { loadedCodecs } from './dump-file.js';
+import { logsIn } from './dump-logs.js';
+import { refusingUnsigned, signedRecordsIn } from './dump-signed.js';
 import type { ReadDump } from './dump-signed.js';
 import { partitionName } from './report.js';
 import { auditTopics, loadSchemas } from './topics.js';
@@ -41,12 +40,10 @@ export async function acceptedInDump(
   logs: readonly string[],
 ): Promise<readonly Accepted[]> {
   const found: Accepted[] = [];
-  for (const file of filesOf(folder)) {
-    const path = join(folder, file);
-    const of = headerOf(path);
-    if (of === null || !logs.includes(of.topic)) continue;
+  for (const { file, path, of } of logsIn(folder)) {
+    if (!logs.includes(of.topic)) continue;
     const onDamage = (line: number): never => unreadable(file, `line ${String(line)} is damaged`);
-    const records = signedRecordsIn(path, of, { signing, onDamage });
+    const records = signedRecordsIn(path, of, { signing, onDamage, onUnsigned: refusingUnsigned(of) });
     found.push(...acceptedOf(of, records, await loadedCodecs(path)));
   }
   return found;

@@ -4,10 +4,14 @@ import type { NoteKey, ProofProblem } from '@recourse/audit';
 import { createCodecs } from '@recourse/messages';
 
 /** What is wrong with a proof, whatever it is; null when it holds. */
-export async function problemOfProof(value: unknown, keys: readonly NoteKey[]): Promise<ProofProblem | null> {
+export async function problemOfProof(
+  value: unknown,
+  keys: readonly NoteKey[],
+  logId: string | null = null,
+): Promise<ProofProblem | null> {
   const schema = parseProof(value)?.record.schema;
   const fingerprint = schema === undefined ? null : await fingerprintOf(schema);
-  return checkProof(value, { keys, fingerprintOf: () => fingerprint });
+  return checkProof(value, { keys, fingerprintOf: () => fingerprint, logId });
 }
 
 /** Fingerprint of a schema as text; null for what is none. */

@@ -1,11 +1,10 @@
 // One record of a dump, found by its place in the accepted chain.
 //
 // Boundary: reads files; needs no network. That the dump is what was written shows `audit verify --dump`, not this.
-import { join } from 'node:path';
 import { ChainReader, genesisHead } from '@recourse/chain';
-import { filesOf } from './dump.js';
-import { headerOf, loadedCodecs } from './dump-file.js';
-import { signedRecordsIn } from './dump-signed.js';
+import { loadedCodecs } from './dump-file.js';
+import { logsIn } from './dump-logs.js';
+import { refusingUnsigned, signedRecordsIn } from './dump-signed.js';
 import type { ReadDump } from './dump-signed.js';
 
 export interface Place {
@@ -27,13 +26,11 @@ export async function recordInDump(
   { folder, signing }: ReadDump,
   { log, partition, seq }: Place,
 ): Promise<RecordFound | null> {
-  for (const file of filesOf(folder)) {
-    const path = join(folder, file);
-    const of = headerOf(path);
-    if (of?.topic !== log || of.partition !== partition) continue;
+  for (const { path, of } of logsIn(folder)) {
+    if (of.topic !== log || of.partition !== partition) continue;
     const codecs = await loadedCodecs(path);
     const reader = new ChainReader(genesisHead(of), codecs.fingerprintOf);
-    for (const record of signedRecordsIn(path, of, { signing })) {
+    for (const record of signedRecordsIn(path, of, { signing, onUnsigned: refusingUnsigned(of) })) {
       const verdict = reader.read(record);
       if (verdict.kind !== 'accepted' || verdict.head.seq !== seq) continue;
       const decoded = codecs.decodeSync(record.value);

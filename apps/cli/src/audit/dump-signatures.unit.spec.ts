@@ -222,6 +222,20 @@ describe('a dump of a signed log', () => {
     expect(report).toMatchObject({ accepted: 3 });
   });
 
+  it('that lost all its signatures is read by nobody with the keyring: neither told, nor looked into, nor proved from', async () => {
+    const folder = await (await new Scene().append([['accountant', 3]])).dump();
+    edit(folder, (line) => line.replace(/,"signature":"[^"]+"/, ''));
+    const place = { log: LOG, partition: 0, seq: 3 };
+    const stripped = { folder, signing };
+    const refused = expect.objectContaining({ code: 'DUMP_UNREADABLE', message: expect.stringContaining(`${LOG}/0`) });
+    await expect(acceptedInDump(stripped, [LOG])).rejects.toEqual(refused);
+    await expect(recordInDump(stripped, place)).rejects.toEqual(refused);
+    await expect(logInDump(stripped, place)).rejects.toEqual(refused);
+    // Without a keyring nobody can tell, and of a log that has no owner nobody signs.
+    expect(await acceptedInDump({ folder, signing: null }, [LOG])).toHaveLength(3);
+    expect(await acceptedInDump({ folder, signing: { ...signing, ownerOf: () => null } }, [LOG])).toHaveLength(3);
+  });
+
   it('is asked of by the command line with the keyring that its environment names', async () => {
     const folder = await strangersDump();
     const keyring = join(folder, 'keyring.json');

@@ -2,6 +2,7 @@
 import type { GenesisOf, StoredRecord } from '@recourse/chain';
 import { SIGNATURE, siftStored } from '@recourse/kafka';
 import type { FetchedRecord, Signing } from '@recourse/kafka';
+import { CliProblem } from '../problem.js';
 import { recordsIn } from './dump-file.js';
 import type { DumpedRecord } from './dump-file.js';
 
@@ -12,21 +13,38 @@ export interface ReadDump {
   readonly signing: Signing | null;
 }
 
-/** Records of a file as their owner signed them; where none of them is signed that is told, and they come as they lie. */
+/** Records of a file as their owner signed them; where its log has an owner and none of them is signed that is told, and they come as they lie. */
 export function signedRecordsIn(
   path: string,
   of: GenesisOf,
   on: {
     readonly signing: Signing | null;
     readonly onDamage?: (line: number) => void;
-    readonly onUnsigned?: () => void;
+    /** Whoever stripped a log of every signature may have written it anew: a reader that goes on says so. */
+    readonly onUnsigned: () => void;
   },
 ): Iterable<StoredRecord> {
   const records = recordsIn(path, on.onDamage ?? (() => undefined));
   if (on.signing === null) return records;
-  if (!holdsUnsignedOnly(path)) return siftStored(of, fetched(records), on.signing);
-  on.onUnsigned?.();
+  if (on.signing.ownerOf(of.topic) === null || !holdsUnsignedOnly(path))
+    return siftStored(of, fetched(records), on.signing);
+  on.onUnsigned();
   return records;
+}
+
+/** For whoever reads a dump and is no judge of it. Errors: CliProblem(DUMP_UNREADABLE). */
+export function refusingUnsigned({ topic, partition }: GenesisOf): () => never {
+  const name = `${topic}/${String(partition)}`;
+  return () => {
+    throw new CliProblem(
+      'DUMP_UNREADABLE',
+      `the signatures of the owner of ${name} are missing from the dump`,
+      'found',
+      {
+        remedy: 'Dump the log anew, or see who took them out: `recourse audit verify --dump`.',
+      },
+    );
+  };
 }
 
 /** Holds records, and no signature of any: a dump of a log that nobody signs, or one that lost its signatures. */

@@ -80,7 +80,14 @@ export async function auditDump(audit: DumpAudit): Promise<readonly PartitionRep
   );
   const reports: PartitionReport[] = [];
   const headsOf = (name: string): readonly KnownHead[] => known.get(name) ?? [heads.get(name) ?? []].flat();
-  for (const file of files) reports.push(await auditFile(join(folder, file), file, audit, headsOf));
+  const firsts = new Map<string, string>();
+  for (const file of files) {
+    const report = await auditFile(join(folder, file), file, audit, headsOf);
+    const name = partitionName(report.topic, report.partition);
+    const first = firsts.get(name);
+    reports.push(first === undefined ? report : withFindings(report, [{ kind: 'partition_repeated', file, first }]));
+    firsts.set(name, first ?? file);
+  }
   const listed = (manifest?.partitions ?? []).filter(({ file, topic }) => isAsked(topic) && !files.includes(file));
   const gone = listed.map(({ file, topic, partition }) => unverified(topic, partition, { kind: 'file_missing', file }));
   const held = new Set([...reports, ...gone].map(({ topic, partition }) => partitionName(topic, partition)));

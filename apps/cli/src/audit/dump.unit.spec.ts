@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Head } from '@recourse/chain';
+import { acceptedInDump } from './accepted.js';
 import { auditDump } from './dump.js';
+import { recordInDump } from './dump-record.js';
+import { logInDump } from './prove.js';
 
 const TOPICS = ['recourse.mutations', 'recourse.recoveries'];
 const folders: string[] = [];
@@ -67,5 +70,31 @@ describe('a dump that logs were taken out of', () => {
     expect(await foundIn(WHOLE.slice(0, 2), { known, only: 'recourse.recoveries' })).toEqual([
       'recourse.recoveries/0: the list of logs names',
     ]);
+  });
+});
+
+describe('a dump that holds a log twice', () => {
+  it('is found, and read by nobody: which of the two counts nobody can say', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'recourse-dump-'));
+    folders.push(folder);
+    const log = { log_id: 'log-1', topic: 'recourse.mutations', partition: 0, partition_count: 1 };
+    for (const file of ['recourse.mutations-0.jsonl', 'recourse.mutations-0b.jsonl'])
+      writeFileSync(join(folder, file), `${JSON.stringify({ log })}\n`);
+    const reports = await auditDump({ folder, logId: null, known: new Map(), topics: TOPICS, only: TOPICS[0] ?? null });
+    expect(reports.map(({ findings }) => findings.map(({ kind, message }) => [kind, message]))).toEqual([
+      [],
+      [
+        [
+          'partition_repeated',
+          'recourse.mutations-0b.jsonl holds this log a second time, beside recourse.mutations-0.jsonl: one of the two was put there',
+        ],
+      ],
+    ]);
+    const refused = expect.objectContaining({ code: 'DUMP_UNREADABLE' });
+    const place = { log: 'recourse.mutations', partition: 0, seq: 1 };
+    const dump = { folder, signing: null };
+    await expect(acceptedInDump(dump, TOPICS)).rejects.toEqual(refused);
+    await expect(recordInDump(dump, place)).rejects.toEqual(refused);
+    await expect(logInDump(dump, place)).rejects.toEqual(refused);
   });
 });

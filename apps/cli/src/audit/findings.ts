@@ -7,8 +7,10 @@ export type LogNamedBy = 'an older head' | 'the other partitions' | 'the list of
 /** What shows in the material itself, before any chain is followed. */
 export type MaterialFinding =
   | { readonly kind: 'topic_missing' }
+  | { readonly kind: 'heads_missing' }
   | { readonly kind: 'file_missing'; readonly file: string }
   | { readonly kind: 'log_missing'; readonly named_by: LogNamedBy }
+  | { readonly kind: 'partition_repeated'; readonly file: string; readonly first: string }
   | { readonly kind: 'damaged_header'; readonly file: string }
   | { readonly kind: 'damaged_line'; readonly file: string; readonly line: number }
   | { readonly kind: 'signatures_missing'; readonly file: string }
@@ -23,15 +25,8 @@ export function named(finding: Finding | MaterialFinding): NamedFinding {
 }
 
 function messageOf(finding: Finding | MaterialFinding): string {
+  if (isMaterial(finding)) return ofMaterial(finding);
   switch (finding.kind) {
-    case 'topic_missing':
-    case 'file_missing':
-    case 'log_missing':
-    case 'damaged_header':
-    case 'damaged_line':
-    case 'signatures_missing':
-    case 'other_log':
-      return ofMaterial(finding);
     case 'cut_tail':
     case 'restored_backup':
     case 'rewritten':
@@ -45,14 +40,33 @@ function messageOf(finding: Finding | MaterialFinding): string {
   }
 }
 
+const MATERIAL = {
+  topic_missing: true,
+  heads_missing: true,
+  file_missing: true,
+  log_missing: true,
+  partition_repeated: true,
+  damaged_header: true,
+  damaged_line: true,
+  signatures_missing: true,
+  other_log: true,
+} as const satisfies Readonly<Record<MaterialFinding['kind'], true>>;
+
+const isMaterial = (finding: Finding | MaterialFinding): finding is MaterialFinding =>
+  Object.hasOwn(MATERIAL, finding.kind);
+
 function ofMaterial(finding: MaterialFinding): string {
   switch (finding.kind) {
     case 'topic_missing':
       return 'the topic is not there';
+    case 'heads_missing':
+      return 'no head that this auditor signed says anything of it: the auditor has not come to it yet, the key is of another, or heads were taken out';
     case 'file_missing':
       return `${finding.file} is listed in the manifest and is not there`;
     case 'log_missing':
       return `the dump does not hold this log, which ${finding.named_by} ${finding.named_by === 'the other partitions' ? 'name' : 'names'}`;
+    case 'partition_repeated':
+      return `${finding.file} holds this log a second time, beside ${finding.first}: one of the two was put there`;
     case 'damaged_header':
       return `${finding.file} does not begin with the log it is of`;
     case 'damaged_line':

@@ -11,18 +11,15 @@ import { createCodecs, recordOf } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { z } from 'zod';
 import { CliProblem } from '../problem.js';
+import { currentHeads, HEADS_TOPIC } from './coverage.js';
 import { filesOf } from './dump.js';
-import { headerOf, loadedCodecs } from './dump-file.js';
-import { signedRecordsIn } from './dump-signed.js';
+import { headerOf, loadedCodecs, recordsIn } from './dump-file.js';
 import type { ReadDump } from './dump-signed.js';
 import type { AuditStart } from './partition-audit.js';
 import { partitionName } from './report.js';
 import type { KnownHeads } from './report.js';
 import { loadSchemas, partitionCounts, readPartition } from './topics.js';
 import type { TopicsAudit } from './topics.js';
-
-/** The auditor's own log. */
-export const HEADS_TOPIC = 'recourse.signed-heads';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const earlier = z.object({
@@ -118,27 +115,26 @@ export function headsInFile(file: string, key: NoteKey): readonly SignedHead[] {
 /** Heads of the newest generation of each log, as a verification compares with them. */
 export function knownOf(heads: readonly SignedHead[]): KnownHeads {
   const known = new Map<string, KnownHead[]>();
-  for (const head of current(heads)) {
+  for (const head of currentHeads(heads)) {
     const one = knownHeadOf(head);
     if (one !== null) known.set(treeName(head), [...(known.get(treeName(head)) ?? []), one]);
   }
   return known;
 }
 
-function current(heads: readonly SignedHead[]): readonly SignedHead[] {
-  const newest = new Map<string, number>();
-  for (const head of heads) newest.set(treeName(head), Math.max(head.generation, newest.get(treeName(head)) ?? 0));
-  return heads.filter((head) => head.generation === newest.get(treeName(head)));
-}
-
-/** Heads that stand in the auditor's log in a dump; none where it is not there. */
-export async function headsInDump({ folder, signing }: ReadDump, key: NoteKey): Promise<readonly SignedHead[]> {
+/** Heads that stand in the auditor's log in a dump, whoever put them there; none where it is not there. */
+export async function headsInDump({ folder }: Pick<ReadDump, 'folder'>, key: NoteKey): Promise<readonly SignedHead[]> {
   const heads: SignedHead[] = [];
   for (const file of filesOf(folder)) {
     const of = headerOf(join(folder, file));
     if (of?.topic !== HEADS_TOPIC) continue;
     const path = join(folder, file);
-    heads.push(...headsIn(signedRecordsIn(path, of, { signing }), { of, codecs: await loadedCodecs(path), key }));
+    heads.push(
+      ...headsIn(
+        recordsIn(path, () => undefined),
+        { of, codecs: await loadedCodecs(path), key },
+      ),
+    );
   }
   return heads;
 }

@@ -1,16 +1,15 @@
 // Proves that a record stands in a log, by a head that the auditor signed.
 //
 // Boundary: reads the log up to the head; what comes out needs neither it nor us.
-import { join } from 'node:path';
 import { ChainReader, genesisHead, schemaIdOf } from '@recourse/chain';
 import type { GenesisOf, StoredRecord } from '@recourse/chain';
 import type { HashTree, Proof, SignedHead } from '@recourse/audit';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs, SchemaSource } from '@recourse/messages';
 import { CliProblem } from '../problem.js';
-import { filesOf } from './dump.js';
-import { headerOf, loadedCodecs, schemasIn } from './dump-file.js';
-import { signedRecordsIn } from './dump-signed.js';
+import { loadedCodecs, schemasIn } from './dump-file.js';
+import { logsIn } from './dump-logs.js';
+import { refusingUnsigned, signedRecordsIn } from './dump-signed.js';
 import type { ReadDump } from './dump-signed.js';
 import type { Place } from './dump-record.js';
 import { partitionName } from './report.js';
@@ -30,11 +29,9 @@ export interface ProvedLog {
 
 /** A log of a dump. Errors: CliProblem(RECORD_UNKNOWN). */
 export async function logInDump({ folder, signing }: ReadDump, place: Place): Promise<ProvedLog> {
-  for (const file of filesOf(folder)) {
-    const path = join(folder, file);
-    const of = headerOf(path);
-    if (of?.topic !== place.log || of.partition !== place.partition) continue;
-    const records = pages(signedRecordsIn(path, of, { signing }));
+  for (const { path, of } of logsIn(folder)) {
+    if (of.topic !== place.log || of.partition !== place.partition) continue;
+    const records = pages(signedRecordsIn(path, of, { signing, onUnsigned: refusingUnsigned(of) }));
     return { of, records, codecs: await loadedCodecs(path), schemas: schemasIn(path), close: () => Promise.resolve() };
   }
   throw unknownRecord(place);
@@ -100,7 +97,8 @@ export async function proveAll(
 ): Promise<readonly Proof[]> {
   const name = partitionName(log.of.topic, log.of.partition);
   const ofLog = heads
-    .filter((head) => partitionName(head.topic, head.partition) === name && head.head !== null)
+    .filter((head) => head.logId === log.of.logId && head.head !== null)
+    .filter((head) => partitionName(head.topic, head.partition) === name)
     .sort((a, b) => a.generation - b.generation || a.size - b.size);
   const newest = ofLog.at(-1);
   const signed = seqs.filter((seq) => seq <= (newest?.size ?? 0));

@@ -5,6 +5,13 @@ import { formatTable } from '../output/table.js';
 import { named } from './findings.js';
 import type { MaterialFinding, NamedFinding } from './findings.js';
 
+/** The newest signed head that a log was compared with. */
+export interface SignedTo {
+  readonly size: number;
+  /** By the auditor's clock. */
+  readonly signed_at: string;
+}
+
 export interface PartitionReport {
   readonly topic: string;
   readonly partition: number;
@@ -24,6 +31,8 @@ export interface PartitionReport {
   readonly peaks: readonly string[] | null;
   /** Pieces of evidence beyond those that are listed. */
   readonly unlisted: number;
+  /** Null where the auditor whose key was given signed none of it; absent where no key was given. */
+  readonly signed_head?: SignedTo | null;
   readonly findings: readonly NamedFinding[];
 }
 
@@ -33,6 +42,8 @@ export type Signatures = 'checked' | 'not_checked';
 export interface AuditReport {
   readonly ok: boolean;
   readonly signatures: Signatures;
+  /** Name of the auditor whose heads the logs were compared with; null where no key was given. */
+  readonly auditor: string | null;
   readonly log_id: string | null;
   readonly partitions: readonly PartitionReport[];
 }
@@ -68,13 +79,14 @@ export function withFindings(report: PartitionReport, findings: readonly Materia
 export function auditReport(
   logId: string | null,
   partitions: readonly PartitionReport[],
-  signing: Signing | null,
+  { signing, auditor }: { readonly signing: Signing | null; readonly auditor: string | null },
 ): AuditReport {
   const sorted = asRestored(partitions).sort((a, b) =>
     a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1,
   );
   const ok = sorted.every(({ findings }) => findings.length === 0);
-  return { ok, signatures: signing === null ? 'not_checked' : 'checked', log_id: logId, partitions: sorted };
+  const signatures = signing === null ? 'not_checked' : 'checked';
+  return { ok, signatures, auditor, log_id: logId, partitions: sorted };
 }
 
 /** Several logs that lost their tails, and were not otherwise touched, were set back together. */
@@ -97,7 +109,7 @@ const NOT_CHECKED =
   'SIGNATURES NOT CHECKED: no keyring was read, so a record that nobody signed counts like any other. Set RECOURSE_KEYRING_FILE where logs are signed.';
 
 /** The report for people: the table, the verdict, every finding, and what was not checked. */
-export function describeReport({ ok, signatures, partitions }: AuditReport): string {
+export function describeReport({ ok, signatures, auditor, partitions }: AuditReport): string {
   const table = formatTable(
     [
       { title: 'LOG', of: ({ topic }: PartitionReport) => topic },
@@ -107,6 +119,7 @@ export function describeReport({ ok, signatures, partitions }: AuditReport): str
       { title: 'VOID', of: (report) => report.void, align: 'right' },
       { title: 'HEAD SEQ', of: ({ head_seq }) => head_seq, align: 'right' },
       { title: 'HEAD HASH', of: ({ head_hash }) => head_hash.slice(0, HASH_SHOWN) },
+      ...(auditor === null ? [] : [{ title: 'SIGNED TO', of: signedTo }]),
       {
         title: 'FINDINGS',
         of: ({ findings }) => (findings.length === 0 ? 'none' : [...new Set(findings.map(({ kind }) => kind))]),
@@ -121,5 +134,18 @@ export function describeReport({ ok, signatures, partitions }: AuditReport): str
   const verdict = ok
     ? `Nothing found in ${records} records of ${partitions.length} partitions.`
     : `${lines.length} ${lines.length === 1 ? 'finding' : 'findings'}:`;
-  return [table, '', verdict, ...lines, ...(signatures === 'checked' ? [] : ['', NOT_CHECKED])].join('\n');
+  const compared = auditor === null ? [] : [comparedWith(auditor, partitions)];
+  return [table, '', verdict, ...lines, ...compared, ...(signatures === 'checked' ? [] : ['', NOT_CHECKED])].join('\n');
+}
+
+const signedTo = ({ signed_head: head }: PartitionReport): string | null =>
+  head === undefined || head === null ? null : `${String(head.size)} at ${head.signed_at}`;
+
+/** How old what was shown is: a dump of last year is sound, too. */
+function comparedWith(auditor: string, partitions: readonly PartitionReport[]): string {
+  const times = partitions.flatMap(({ signed_head: head }) => head?.signed_at ?? []).sort();
+  const newest = times.at(-1);
+  return newest === undefined
+    ? `No head of ${auditor} was there to compare with.`
+    : `Compared with heads of ${auditor}; the newest was signed at ${newest}.`;
 }

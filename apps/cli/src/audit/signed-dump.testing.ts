@@ -56,7 +56,7 @@ export async function writeSignedDump(
     [LOG, records],
     [HEADS, said],
   ] as const)
-    await writeFile(join(folder, `${topic}-0.jsonl`), { topic, lines }, registry);
+    await writeLog(join(folder, `${topic}-0.jsonl`), { topic, lines }, registry);
   return heads;
 }
 
@@ -64,8 +64,9 @@ export async function writeSignedDump(
 export function chained(
   codecs: ReturnType<typeof createCodecs>,
   topic: string,
+  logId = LOG_ID,
 ): (type: string, body: object, key: string) => { readonly line: Line; readonly hash: Buffer } {
-  let head = genesisHead({ logId: LOG_ID, topic, partition: 0, partitionCount: 1 });
+  let head = genesisHead({ logId, topic, partition: 0, partitionCount: 1 });
   return (type, body, keyText) => {
     const key = Buffer.from(keyText);
     const value = codecs.encode(topic, type, { seq: head.seq + 1, prev_hash: head.hash, decided_at: 1, ...body });
@@ -107,15 +108,20 @@ export async function headsOverDump(
   return heads;
 }
 
-async function writeFile(
+/** The file of a log in a dump. */
+export async function writeLog(
   path: string,
-  { topic, lines }: { readonly topic: string; readonly lines: readonly Line[] },
+  {
+    topic,
+    lines,
+    logId = LOG_ID,
+  }: { readonly topic: string; readonly lines: readonly Line[]; readonly logId?: string },
   registry: { schemaById(id: number): Promise<string> },
 ): Promise<void> {
   const ids = [...new Set(lines.map(({ value }) => schemaIdOf(value) ?? 0))];
   const schemas = await Promise.all(ids.map(async (id) => ({ schema: { id, text: await registry.schemaById(id) } })));
   const all = [
-    { log: { log_id: LOG_ID, topic, partition: 0, partition_count: 1 } },
+    { log: { log_id: logId, topic, partition: 0, partition_count: 1 } },
     ...schemas,
     ...lines.map(({ key, value }, offset) => ({
       record: { offset, key: key.toString('base64'), value: value.toString('base64') },

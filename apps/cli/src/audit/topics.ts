@@ -122,6 +122,24 @@ export async function partitionCounts({
   }
 }
 
+/** How many offsets each partition of these topics spans; a topic that is not there has none. Errors: those of the cluster. */
+export async function lengthsOf(
+  kafka: Kafka,
+  topics: readonly string[],
+): Promise<readonly { readonly topic: string; readonly partition: number; readonly head_seq: number }[]> {
+  const counts = await partitionCounts({ kafka, topics });
+  const places = counts.flatMap(([topic, count]) =>
+    Array.from({ length: count ?? 0 }, (_, partition) => ({ topic, partition })),
+  );
+  const reader = await kafka.rawReader();
+  try {
+    const ranges = places.map(async (place) => ({ place, ...(await reader.range(place.topic, place.partition)) }));
+    return (await Promise.all(ranges)).map(({ place, low, high }) => ({ ...place, head_seq: high - low }));
+  } finally {
+    await reader.close();
+  }
+}
+
 /**
  * Records of a partition from an offset to the end seen at the call, a fetch at a time. A log that is shorter has none.
  *

@@ -1,8 +1,11 @@
 // Verifies logs as they grow: whoever watches keeps the heads, so that nothing before them can change unseen.
+import type { SignedHead } from '@recourse/audit';
 import type { Kafka, RawReader, SchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import type { NamedFinding } from './findings.js';
+import { uncovered } from './coverage.js';
+import { named } from './findings.js';
 import { PartitionAudit } from './partition-audit.js';
 import { partitionName } from './report.js';
 import type { KnownHeads, PartitionReport } from './report.js';
@@ -17,6 +20,8 @@ export interface WatchOptions {
   readonly topics: readonly string[];
   readonly known: KnownHeads;
   readonly scratch: Scratch;
+  /** Heads of the auditor as watching begins: a log that holds records then and none of them is found. Null: no key was given. */
+  readonly signed: readonly SignedHead[] | null;
 }
 
 /** What a look brought: how much was read, and what was not found before. */
@@ -36,7 +41,7 @@ class Watched {
   constructor(
     private readonly options: WatchOptions,
     private readonly codecs: Codecs,
-    private readonly of: { readonly topic: string; readonly partition: number; readonly partitionCount: number },
+    readonly of: { readonly topic: string; readonly partition: number; readonly partitionCount: number },
   ) {
     this.#audit = this.#begun(options.known.get(this.name) ?? []);
   }
@@ -108,16 +113,31 @@ export async function* watchTopics(options: WatchOptions): AsyncGenerator<Look> 
         (_, partition) => new Watched(options, codecs, { topic, partition, partitionCount: count ?? 0 }),
       ),
     );
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       const looks = [];
       for (const one of watched) looks.push({ name: one.name, ...(await one.look(reader)) });
+      const lengths = watched.map(({ of, accepted }) => ({ ...of, head_seq: accepted }));
+      const bare = isFirst && options.signed !== null ? unsignedIn(lengths, options.signed) : [];
       yield {
         records: looks.reduce((sum, { records }) => sum + records, 0),
         accepted: watched.reduce((sum, { accepted }) => sum + accepted, 0),
-        news: looks.flatMap(({ name, news }) => news.map((finding) => ({ partition: name, finding }))),
+        news: [...looks.flatMap(({ name, news }) => news.map((finding) => ({ partition: name, finding }))), ...bare],
       };
     }
   } finally {
     await reader.close();
   }
+}
+
+/** Without any head at all the first log is named, so that a key that signed nothing never passes. */
+function unsignedIn(
+  lengths: readonly (Watched['of'] & { readonly head_seq: number })[],
+  heads: readonly SignedHead[],
+): Look['news'] {
+  const open = uncovered(lengths, heads);
+  const found = open.length === 0 && heads.length === 0 ? lengths.slice(0, 1) : open;
+  return found.map(({ topic, partition }) => ({
+    partition: partitionName(topic, partition),
+    finding: named({ kind: 'heads_missing' }),
+  }));
 }

@@ -1,7 +1,7 @@
 // recourse audit prove | check-proof | watch: a proof to hand on, and a look that does not end.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { PROOF_PROBLEMS } from '@recourse/audit';
+import { parseProof, PROOF_PROBLEMS } from '@recourse/audit';
 import type { Proof } from '@recourse/audit';
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -16,7 +16,7 @@ import type { Look } from '../audit/watch.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { cluster, dumpIn, trustOf } from './audit-trust.js';
+import { cluster, dumpIn, trustOf, trustOfTopics } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
 import { positiveInteger } from './options.js';
 import type { Act } from './options.js';
@@ -96,8 +96,14 @@ function summaryOf({ record: { seq, leaf }, inclusion: { size } }: Proof): objec
 async function check(session: Session, options: ProveOptions, name: string): Promise<ExitKind> {
   const key = auditorKey(options.auditorKey, resolve(session.folder, options.auditorKey));
   const value = jsonIn(resolve(session.folder, name));
-  const problem = await problemOfProof(value, [key]);
-  session.show({ ok: problem === null, problem }, () =>
+  const problem = await problemOfProof(value, [key], session.flags.logId ?? null);
+  const of = problem === null ? parseProof(value) : null;
+  const place = of === null ? null : { ...of.log, seq: of.record.seq };
+  if (place !== null && !session.isJson)
+    session.terminal.note(
+      `It is record ${String(place.seq)} of ${place.topic}/${String(place.partition)} of the logs ${place.log_id}.`,
+    );
+  session.show({ ok: problem === null, problem, record: place }, () =>
     problem === null ? 'The proof holds.' : `The proof proves nothing: ${PROOF_PROBLEMS[problem]} (${problem}).`,
   );
   return problem === null ? 'done' : 'found';
@@ -115,13 +121,14 @@ function jsonIn(file: string): unknown {
 }
 
 async function watch(session: Session, options: WatchCommandOptions): Promise<ExitKind> {
-  const trusted = await trustOf(session, options);
-  const { kafka, registry, logId } = cluster(session);
   const topics = options.log === undefined ? LOG_TOPICS : [options.log];
+  const trusted = await trustOfTopics(session, options, topics);
+  const { kafka, registry, logId } = cluster(session);
   const heads = trusted === null ? new Map() : knownOf(trusted.heads);
+  const signed = trusted?.heads ?? null;
   return withScratch(async (scratch) => {
     let looks = 0;
-    for await (const look of watchTopics({ kafka, registry, logId, topics, known: heads, scratch })) {
+    for await (const look of watchTopics({ kafka, registry, logId, topics, known: heads, scratch, signed })) {
       looks += 1;
       tell(session, look);
       if (look.news.length > 0) return 'found';

@@ -3,9 +3,13 @@ import { resolve } from 'node:path';
 import type { NoteKey, SignedHead } from '@recourse/audit';
 import { createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry, Signing } from '@recourse/kafka';
+import { uncovered } from '../audit/coverage.js';
 import { logIdsIn } from '../audit/dump.js';
 import type { ReadDump } from '../audit/dump-signed.js';
+import { withFirstHeads } from '../audit/first-heads.js';
+import type { HeadsLook } from '../audit/first-heads.js';
 import { auditorKey, headsInDump, headsInFile, headsInTopic } from '../audit/heads.js';
+import { lengthsOf } from '../audit/topics.js';
 import { known, OPERATOR } from '../config.js';
 import { kafkaAs } from '../kafka.js';
 import { CliProblem } from '../problem.js';
@@ -19,13 +23,24 @@ export interface TrustOptions {
   readonly dump?: string;
   readonly heads?: string;
   readonly auditorKey?: string;
+  /** Heads to begin behind: signed ones where a key is given. */
+  readonly fromHead?: string;
 }
 
-/** The signed heads that a reader trusts, and whose they are; null where no key is given. Errors: CliProblem(KEY_UNREADABLE, FILE_UNREADABLE). */
-export async function trustOf(
-  session: Session,
-  { auditorKey: given, heads: file, dump: folder }: TrustOptions,
-): Promise<{ readonly key: NoteKey; readonly heads: readonly SignedHead[] } | null> {
+/** Heads of one auditor, all of the logs that are read. */
+export interface Trusted {
+  readonly key: NoteKey;
+  readonly heads: readonly SignedHead[];
+}
+
+/**
+ * The signed heads that a reader trusts, and whose they are; null where no key is given. Heads of another deployment are none of these
+ * logs, whoever signed them.
+ *
+ * Errors: CliProblem(KEY_UNREADABLE, FILE_UNREADABLE).
+ */
+export async function trustOf(session: Session, options: TrustOptions): Promise<Trusted | null> {
+  const { auditorKey: given, heads: file, fromHead, dump: folder } = options;
   if (given === undefined) {
     if (file === undefined) return null;
     throw new CliProblem('KEY_MISSING', 'signed heads say nothing without the key of who signed them', 'usage', {
@@ -33,11 +48,47 @@ export async function trustOf(
     });
   }
   const key = auditorKey(given, resolve(session.folder, given));
-  const kept = file === undefined ? [] : headsInFile(resolve(session.folder, file), key);
+  const files = [file, fromHead].filter((one) => one !== undefined);
+  const kept = files.flatMap((one) => headsInFile(resolve(session.folder, one), key));
   const inLog = await (folder === undefined
     ? headsInTopic(cluster(session), key)
     : headsInDump(dumpIn(session, folder), key));
-  return { key, heads: [...kept, ...inLog] };
+  return { key, heads: ofLogs([...kept, ...inLog], session, options) };
+}
+
+/** Heads of the logs that are read. */
+export function ofLogs(
+  heads: readonly SignedHead[],
+  session: Session,
+  { dump }: Pick<TrustOptions, 'dump'>,
+): readonly SignedHead[] {
+  const logId = dump === undefined ? cluster(session).logId : logIdOf(session, dump);
+  return heads.filter((head) => logId === null || head.logId === logId);
+}
+
+/** The same for logs at the brokers: one that has only begun is waited for until the auditor has come to it. */
+export async function trustOfTopics(
+  session: Session,
+  options: TrustOptions,
+  topics: readonly string[],
+): Promise<Trusted | null> {
+  const look = async (): Promise<HeadsLook<Trusted | null>> => {
+    const trusted = await trustOf(session, options);
+    if (trusted === null) return { trusted, open: 0 };
+    return { trusted, open: uncovered(await lengthsOf(cluster(session).kafka, topics), trusted.heads).length };
+  };
+  return withFirstHeads(look, {
+    now: () => session.clock.now(),
+    rest: (ms) => new Promise((rested) => setTimeout(rested, ms)),
+    onWait: (open) => {
+      session.terminal.note(`Waiting for the first head of ${String(open)} partitions.`);
+    },
+  });
+}
+
+/** The deployment whose logs a dump has to hold: the one that is named, else that of its first file; null where no file says one. */
+export function logIdOf({ flags, folder }: Session, dump: string): string | null {
+  return flags.logId ?? logIdsIn(resolve(folder, dump))[0] ?? null;
 }
 
 /** A dump, with the keyring that is named, or that of the development stack whose logs it holds. Errors: CliProblem(DUMP_UNREADABLE). */

@@ -4,14 +4,16 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { noteSigner, verifierText } from '@recourse/audit';
 import type { NoteKey, NoteRole } from '@recourse/audit';
+import type { Signing } from '@recourse/kafka';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { withCoverage } from '../audit/coverage.js';
 import { auditDump } from '../audit/dump.js';
 import { createDump } from '../audit/dump-writer.js';
 import { headsInFile, headsOfEarlier, knownOf, startsOfEarlier, startsOfSigned } from '../audit/heads.js';
 import type { AuditStart } from '../audit/partition-audit.js';
 import { auditReport, describeReport } from '../audit/report.js';
-import type { AuditReport, KnownHeads } from '../audit/report.js';
+import type { AuditReport, KnownHeads, PartitionReport } from '../audit/report.js';
 import { withScratch } from '../audit/scratch.js';
 import { auditTopics, LOG_TOPICS } from '../audit/topics.js';
 import { OPERATOR } from '../config.js';
@@ -20,8 +22,8 @@ import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 import { addProving } from './audit-prove.command.js';
-import { cluster, dumpIn, trustOf } from './audit-trust.js';
-import type { TrustOptions } from './audit-trust.js';
+import { cluster, dumpIn, logIdOf, ofLogs, trustOf, trustOfTopics } from './audit-trust.js';
+import type { Trusted, TrustOptions } from './audit-trust.js';
 import type { Act } from './options.js';
 import { addReadings } from './readings.command.js';
 import { addReplayStory } from './replay-story.command.js';
@@ -29,7 +31,6 @@ import { addStory } from './story.command.js';
 
 interface VerifyOptions extends TrustOptions {
   readonly against?: string;
-  readonly fromHead?: string;
   readonly log?: string;
 }
 
@@ -87,14 +88,16 @@ function finish(session: Session, report: AuditReport): ExitKind {
 }
 
 async function verify(session: Session, options: VerifyOptions): Promise<AuditReport> {
-  const trusted = await trustOf(session, options);
+  const trusted = await (options.dump === undefined
+    ? trustOfTopics(session, options, topicsOf(options.log))
+    : trustOf(session, options));
   const earlier = options.against === undefined ? new Map() : headsOfEarlier(resolve(session.folder, options.against));
   const heads = merged(trusted === null ? new Map() : knownOf(trusted.heads), earlier);
   const starts = startsIn(session, options, trusted?.key ?? null);
   const onProgress = progressOf(session);
   try {
     return await withScratch(async (scratch) => {
-      const common = { known: heads, starts, scratch, onProgress };
+      const common = { known: heads, starts, scratch, onProgress, trusted };
       return options.dump === undefined
         ? verifyTopics(session, options.log, common)
         : verifyDump(session, { folder: resolve(session.folder, options.dump), only: options.log ?? null }, common);
@@ -109,33 +112,47 @@ interface Common {
   readonly starts: ReadonlyMap<string, AuditStart>;
   readonly scratch: { readonly folder: string };
   readonly onProgress: (records: number) => void;
+  readonly trusted: Trusted | null;
 }
 
-async function verifyTopics(session: Session, log: string | undefined, common: Common): Promise<AuditReport> {
+const topicsOf = (log: string | undefined): readonly string[] => (log === undefined ? LOG_TOPICS : [log]);
+
+/** What was read, by the heads it was compared with. */
+function judged(
+  logId: string | null,
+  reports: readonly PartitionReport[],
+  { trusted, signing }: { readonly trusted: Trusted | null; readonly signing: Signing | null },
+): AuditReport {
+  const compared = trusted === null ? reports : withCoverage(reports, trusted.heads);
+  return auditReport(logId, compared, { signing, auditor: trusted?.key.name ?? null });
+}
+
+async function verifyTopics(
+  session: Session,
+  log: string | undefined,
+  { trusted, ...common }: Common,
+): Promise<AuditReport> {
   const { kafka, registry, logId, signing } = cluster(session);
-  const topics = log === undefined ? LOG_TOPICS : [log];
-  return auditReport(logId, await auditTopics({ kafka, registry, logId, topics, ...common }), signing);
+  const reports = await auditTopics({ kafka, registry, logId, topics: topicsOf(log), ...common });
+  return judged(logId, reports, { trusted, signing });
 }
 
-/** The log id of the command line is checked; that of a stack that happens to run here is not. */
+/** All files are of one deployment: the one that the command line names, not that of a stack that happens to run here. */
 async function verifyDump(
   session: Session,
   { folder, only }: { readonly folder: string; readonly only: string | null },
-  common: Common,
+  { trusted, ...common }: Common,
 ): Promise<AuditReport> {
-  const logId = session.flags.logId ?? null;
+  const logId = logIdOf(session, folder);
   const { signing } = dumpIn(session, folder);
-  return auditReport(logId, await auditDump({ folder, logId, topics: LOG_TOPICS, only, signing, ...common }), signing);
+  const reports = await auditDump({ folder, logId, topics: LOG_TOPICS, only, signing, ...common });
+  return judged(logId, reports, { trusted, signing });
 }
 
-function startsIn(
-  { folder }: Session,
-  { fromHead }: VerifyOptions,
-  key: NoteKey | null,
-): ReadonlyMap<string, AuditStart> {
-  if (fromHead === undefined) return new Map();
-  const file = resolve(folder, fromHead);
-  return key === null ? startsOfEarlier(file) : startsOfSigned(headsInFile(file, key));
+function startsIn(session: Session, options: VerifyOptions, key: NoteKey | null): ReadonlyMap<string, AuditStart> {
+  if (options.fromHead === undefined) return new Map();
+  const file = resolve(session.folder, options.fromHead);
+  return key === null ? startsOfEarlier(file) : startsOfSigned(ofLogs(headsInFile(file, key), session, options));
 }
 
 function merged(some: KnownHeads, others: KnownHeads): KnownHeads {
@@ -163,7 +180,7 @@ async function dump(session: Session, folder: string): Promise<AuditReport> {
   const reports = await withScratch((scratch) => auditTopics({ ...dumped, scratch }));
   writer.close();
   session.terminal.note(`The dump is in ${folder}.`);
-  return auditReport(logId, reports, signing);
+  return auditReport(logId, reports, { signing, auditor: null });
 }
 
 function makeKey(

@@ -59,7 +59,8 @@ async function replay(session: Session, options: ReplayStoryOptions, file: strin
     throw new CliProblem('PACKET_INVALID', `${file} does not hold what it says`, 'found', { problems });
   const accepted = decoded.flatMap((one) => one.accepted ?? []);
   // What decisions rest on is in the packet too, and no line of the story.
-  const records = storyOf(accepted, packet.story.about.id)?.records ?? accepted;
+  const records =
+    storyOf(accepted, packet.story.about.id, new Map(), packet.story.about.tenant ?? null)?.records ?? accepted;
   const other = otherOf(options, session.folder);
   const remade: RemadeRun = {
     checked: await remakeDecisions(packet, other, keysFor(session, options)),

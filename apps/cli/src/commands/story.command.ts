@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { acceptedInDump, acceptedInTopics } from '../audit/accepted.js';
 import type { Accepted } from '../audit/accepted.js';
+import { logIdsIn } from '../audit/dump.js';
 import { schemaOfDump } from '../audit/dump-schemas.js';
 import type { Place } from '../audit/dump-record.js';
 import type { ReadDump } from '../audit/dump-signed.js';
@@ -23,8 +24,8 @@ import type { Gathered, StoryCheck } from '../story/story.packet.js';
 import { gatherDecisions } from '../story/decisions.js';
 import { openedBy } from '../story/opened.js';
 import { settingsIn } from '../story/settings.js';
-import { STORY_LOGS } from '../story/selection.js';
-import { storyOf } from '../story/story.js';
+import { STORY_LOGS, tenantsOf } from '../story/selection.js';
+import { storyOf, titleOf } from '../story/story.js';
 import type { Story, StoryLine } from '../story/story.js';
 import { cluster, dumpIn, trustOf } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
@@ -43,6 +44,7 @@ type CheckOptions = Pick<TrustOptions, 'dump' | 'auditorKey'>;
 
 /** What happened to people's money and data: only its owner reads it. */
 const OWNER_ONLY = 0o600;
+const ALL_TENANTS = '*';
 
 /** Adds both commands to `recourse audit`. */
 export function addStory(audit: Command, act: Act): void {
@@ -90,9 +92,15 @@ const EXIT_OF = { equal: 'done', differs: 'found', incomplete: 'unproved' } as c
 >;
 
 async function check(session: Session, { dump, auditorKey: given }: CheckOptions, file: string): Promise<ExitKind> {
-  const { folder } = session;
+  const { folder, flags } = session;
+  const ofDump = dump === undefined ? null : (logIdsIn(resolve(folder, dump))[0] ?? null);
+  if (flags.logId !== undefined && ofDump !== null && ofDump !== flags.logId)
+    throw new CliProblem('DUMP_UNREADABLE', `the dump holds the logs ${ofDump}, not ${flags.logId}`, 'found', {
+      remedy: 'Name a dump of the logs that the packet has to be of, or leave out --log-id.',
+    });
   const checked = await checkStory(readStoryPacket(file, folder), {
     logged: dump === undefined ? null : await placesIn(dumpIn(session, dump)),
+    logId: flags.logId ?? ofDump,
     keys: given === undefined ? [] : [auditorKey(given, resolve(folder, given))],
   });
   session.show(checked, () => checkText(file, checked));
@@ -102,14 +110,12 @@ async function check(session: Session, { dump, auditorKey: given }: CheckOptions
 async function tell(session: Session, id: string, options: StoryOptions): Promise<void> {
   const { dump, html, packet, open } = options;
   const source = dump === undefined ? await kafkaSource(session) : await dumpSource(dumpIn(session, dump));
-  const found = storyOf(source.records, id);
-  if (found === null)
-    throw new CliProblem('NOT_FOUND', `the logs hold no mutation, rollback or run ${id}`, 'refused', {
-      remedy: 'Look for the id with `recourse mutations list`, `rollbacks list` or `recoveries list`.',
-    });
+  const tenant = session.tenant === ALL_TENANTS ? null : session.tenant;
+  const found = storyOf(source.records, id, new Map(), tenant);
+  if (found === null) throw untold(id, tenant, tenant === null ? tenantsOf(source.records, id) : []);
   const shown =
     open === true
-      ? (storyOf(source.records, id, await openedBy(session, found.records))?.story ?? found.story)
+      ? (storyOf(source.records, id, await openedBy(session, found.records), tenant)?.story ?? found.story)
       : found.story;
   if (html !== undefined) written(session, html, storyHtml(shown));
   if (packet !== undefined) {
@@ -122,6 +128,18 @@ async function tell(session: Session, id: string, options: StoryOptions): Promis
       session.terminal.note(`${String(proofs.size)} of its ${String(records.length)} records are proved.`);
   }
   session.show(shown, () => storyText(shown));
+}
+
+/** Ids are chosen by whoever writes: the same one may stand for something else in another tenant. */
+function untold(id: string, tenant: string | null, several: readonly string[]): CliProblem {
+  if (several.length > 1)
+    return new CliProblem('TENANT_AMBIGUOUS', `several tenants have a ${id}: ${several.join(', ')}`, 'usage', {
+      remedy: 'Name whose story it is with --tenant <tenant>.',
+    });
+  const whose = tenant === null ? '' : ` of tenant ${tenant}`;
+  return new CliProblem('NOT_FOUND', `the logs hold no mutation, rollback or run ${id}${whose}`, 'refused', {
+    remedy: 'Look for the id with `recourse mutations list`, `rollbacks list` or `recoveries list`.',
+  });
 }
 
 /** Decisions are pinned from inputs, and a dump holds no wires. */
@@ -193,7 +211,7 @@ function written({ folder, terminal }: Session, file: string, content: string): 
 
 function storyText({ about, lines }: Story): string {
   return [
-    `Story of ${about.kind} ${visibleOnOneLine(about.id)}`,
+    visibleOnOneLine(titleOf(about)),
     '',
     ...lines.flatMap((line) => [
       headOf(line),
@@ -213,12 +231,14 @@ const factsOf = ({ on_facts }: StoryLine): readonly string[] =>
 const placeOf = ({ log, partition, seq, index, record_hash }: StoryLine): string =>
   `${record_hash}  ${log}/${String(partition)} seq ${String(seq)}${index === null ? '' : ` index ${String(index)}`}`;
 
-function checkText(file: string, { outcome, records, proved, problems }: StoryCheck): string {
+function checkText(file: string, { outcome, records, proved, log_id: logId, tenant, problems }: StoryCheck): string {
   const words = {
     equal: 'tells what its records tell, where the log has them',
     differs: 'does not tell what its records tell',
     incomplete: 'tells what its records tell; their places in a log were not checked',
   } as const;
+  const whose = tenant === null ? '' : ` of tenant ${tenant}`;
+  const where = logId === null ? '' : `, of the logs ${logId}`;
   return [
     ...(problems.length === 0
       ? []
@@ -232,6 +252,6 @@ function checkText(file: string, { outcome, records, proved, problems }: StoryCh
           ),
           '',
         ]),
-    `${file} ${words[outcome]}: ${String(records)} records, ${String(proved)} proved`,
+    `${file} ${words[outcome]}: ${String(records)} records${visibleOnOneLine(whose)}, ${String(proved)} proved${visibleOnOneLine(where)}`,
   ].join('\n');
 }

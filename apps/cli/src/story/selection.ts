@@ -3,6 +3,8 @@
 // Invariants
 //   S1. A line is one record, or one member of a record about several: it names the record by its hash, and the member by its index.
 //   S2. What is selected follows from the records alone: the same logs tell the same story, whoever asks.
+//   S3. A name is one of its tenant: another tenant may choose the same ids, and nothing that it wrote is told. What stands for all
+//       tenants are contracts alone.
 import { subjectId } from '@recourse/contract';
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
@@ -20,7 +22,15 @@ export const STORY_LOGS = [
 /** What a story is about. */
 export interface About {
   readonly kind: 'mutation' | 'rollback' | 'run';
+  readonly tenant: string;
   readonly id: string;
+}
+
+/** What is asked for. */
+export interface Asked {
+  readonly id: string;
+  /** Null: of the one tenant that has it. */
+  readonly tenant: string | null;
 }
 
 /** One line before it has words. */
@@ -44,25 +54,30 @@ interface Names {
   readonly contracts: ReadonlySet<string>;
   readonly approvals: ReadonlySet<string>;
   readonly reservations: ReadonlySet<string>;
-  readonly tenants: ReadonlySet<string>;
   /** Ids of the subjects whose data it is, and of its runs. */
   readonly subjects: ReadonlySet<string>;
 }
 
-/** The lines of a story in the order in which they were decided; null where the logs hold nothing under that name. */
+/** The lines of a story in the order in which they were decided; null where the logs hold nothing under that name, or of several tenants. */
 export function select(
   records: readonly Accepted[],
-  id: string,
+  asked: Asked,
 ): { readonly about: About; readonly told: readonly Told[] } | null {
-  const members = records.flatMap(membersOf);
-  const about = aboutOf(members, id);
-  if (about === null) return null;
+  const all = records.flatMap(membersOf);
+  const [about, ...others] = aboutsOf(all, asked);
+  if (about === undefined || others.length > 0) return null;
+  const members = all.filter((member) => isOfTenant(member, about.tenant));
   const names = namesOf(members, about);
   const times = timesOf(records);
   const told = members
     .filter((member) => belongs(member, names, about))
     .map(({ record, index, says }) => ({ record, index, says, at: atOf(record, says, times) }));
   return { about, told: told.toSorted(inOrder) };
+}
+
+/** Tenants in which the logs hold something under that name. */
+export function tenantsOf(records: readonly Accepted[], id: string): readonly string[] {
+  return aboutsOf(records.flatMap(membersOf), { id, tenant: null }).map(({ tenant }) => tenant);
 }
 
 type Member = Omit<Told, 'at'>;
@@ -78,10 +93,35 @@ function membersOf(record: Accepted): readonly Member[] {
 const textIn = (says: Doc, field: string): string | null => (typeof says[field] === 'string' ? says[field] : null);
 const runOf = (says: Doc): string | null => textIn(says, 'run_id') ?? textIn(docOf(says['execution']), 'run_id');
 
-function aboutOf(members: readonly Member[], id: string): About | null {
-  if (members.some(({ says }) => says['mutation_id'] === id)) return { kind: 'mutation', id };
-  if (members.some(({ says }) => says['rollback_id'] === id)) return { kind: 'rollback', id };
-  return members.some(({ says }) => runOf(says) === id) ? { kind: 'run', id } : null;
+const ALL_TENANTS = '*';
+const tenantOf = (says: Doc): string | null => textIn(says, 'tenant') ?? textIn(docOf(says['execution']), 'tenant');
+
+function isOfTenant({ record: { log }, says }: Member, tenant: string): boolean {
+  const own = tenantOf(says);
+  return own === tenant || (own === ALL_TENANTS && log === 'recourse.contracts');
+}
+
+/** What bears that name, a tenant each: a mutation before a rollback before a run. */
+function aboutsOf(members: readonly Member[], { id, tenant: asked }: Asked): readonly About[] {
+  const kindsOf = new Map<string, Set<About['kind']>>();
+  for (const { says } of members) {
+    const [tenant, kind] = [tenantOf(says), kindOf(says, id)];
+    if (tenant === null || tenant === ALL_TENANTS || kind === null) continue;
+    if (asked !== null && tenant !== asked) continue;
+    kindsOf.set(tenant, (kindsOf.get(tenant) ?? new Set()).add(kind));
+  }
+  return [...kindsOf].sort().flatMap(([tenant, kinds]) => {
+    const kind = KINDS.find((one) => kinds.has(one));
+    return kind === undefined ? [] : [{ kind, tenant, id }];
+  });
+}
+
+const KINDS = ['mutation', 'rollback', 'run'] as const satisfies readonly About['kind'][];
+
+function kindOf(says: Doc, id: string): About['kind'] | null {
+  if (says['mutation_id'] === id) return 'mutation';
+  if (says['rollback_id'] === id) return 'rollback';
+  return runOf(says) === id ? 'run' : null;
 }
 
 /** The mutations first; then everything that names one of them, or that they name. */
@@ -114,7 +154,6 @@ function namesOf(members: readonly Member[], { kind, id }: About): Names {
     contracts: new Set(theirs.flatMap(({ says }) => hashIn(docOf(says['terms'])['contract_digest']) ?? [])),
     approvals: namedIn(ofKeys, 'approval_id'),
     reservations: namedIn([...ofKeys, ...theirs], 'reservation_id'),
-    tenants: new Set(executions.flatMap((one) => textIn(one, 'tenant') ?? [])),
     subjects: new Set([...theirs.map(({ says }) => says), ...executions].flatMap(subjectsOf)),
   };
 }
@@ -156,8 +195,8 @@ function belongs({ record: { log, type }, says }: Member, names: Names, about: A
 }
 
 /** Of this subject, or of everybody's windows that had ended. */
-function isErasure(says: Doc, { tenants, subjects }: Names, is: Is): boolean {
-  return is('tenant', tenants) && (says['subject_id'] === null || is('subject_id', subjects));
+function isErasure(says: Doc, { subjects }: Names, is: Is): boolean {
+  return says['subject_id'] === null || is('subject_id', subjects);
 }
 
 type Is = (field: string, among: ReadonlySet<string>) => boolean;
@@ -166,9 +205,9 @@ function isContract(says: Doc, { contracts }: Names): boolean {
   return contracts.has(hashIn(says['digest']) ?? '');
 }
 
-/** Stated in the tenant, of every run or of one of these. */
-function isFact(says: Doc, { refs, tenants, runs }: Names, is: Is): boolean {
-  return is('ref', refs) && is('tenant', tenants) && (says['run_id'] === null || is('run_id', runs));
+/** Of every run or of one of these. */
+function isFact(says: Doc, { refs, runs }: Names, is: Is): boolean {
+  return is('ref', refs) && (says['run_id'] === null || is('run_id', runs));
 }
 
 function isAboutEffect(is: Is, { mutations, steps, approvals }: Names): boolean {

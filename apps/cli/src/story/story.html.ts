@@ -4,6 +4,7 @@
 //   W1. What agents, tools and people wrote is text: escaped, with what nobody sees spelled out. There is no script, no link, no address
 //       and no attribute made of it, and the page's own policy lets nothing be loaded or run.
 import { visible } from '../output/visible.js';
+import { titleOf } from './story.js';
 import type { Story, StoryLine } from './story.js';
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
@@ -14,7 +15,7 @@ td{overflow-wrap:anywhere}`;
 
 /** The page. */
 export function storyHtml({ about, lines }: Story): string {
-  const title = `Story of ${about.kind} ${about.id}`;
+  const title = titleOf(about);
   return `<!doctype html>
 <html lang="en">
 <head>

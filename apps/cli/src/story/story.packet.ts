@@ -117,6 +117,10 @@ export interface StoryCheck {
   readonly records: number;
   /** Records whose proofs hold by the key that was given. */
   readonly proved: number;
+  /** Id of the logs that the records stand in, by their proofs or the log at hand; null where neither says. */
+  readonly log_id: string | null;
+  /** Whose story it is, by the records; null where they tell none. */
+  readonly tenant: string | null;
   readonly problems: readonly { readonly code: string; readonly message: string }[];
 }
 
@@ -126,8 +130,24 @@ export async function recordsOf({
   records,
 }: Pick<StoryPacket, 'schemas' | 'records'>): Promise<readonly Decoded[]> {
   const codecs = await codecsOf(schemas);
-  return records.map((record) => decodedFrom(record, codecs));
+  const seen = new Set<string>();
+  return records.map((record) => {
+    const isRepeated = namesOf(record).some((name) => seen.has(name));
+    for (const name of namesOf(record)) seen.add(name);
+    return isRepeated ? { problem: repeated(record) } : decodedFrom(record, codecs);
+  });
 }
+
+/** A record stands once in a packet, as in its log: by its place, its offset and its bytes. */
+const namesOf = (record: StoryPacket['records'][number]): readonly string[] => [
+  placeName(record),
+  `${record.log}/${String(record.partition)} offset ${String(record.offset)}`,
+  record.hash,
+];
+const repeated = (record: StoryPacket['records'][number]): StoryCheck['problems'][number] => ({
+  code: 'STORY_RECORD_REPEATED',
+  message: `${placeName(record)} is in the packet twice`,
+});
 
 /** What a packet is held against. */
 export interface StoryTrust {
@@ -135,17 +155,22 @@ export interface StoryTrust {
   readonly logged: ReadonlyMap<string, string> | null;
   /** Keys of the auditor; none: proofs are not looked at. */
   readonly keys?: readonly NoteKey[];
+  /** Id of the logs that all of it has to be of; null: of one, whichever that is. */
+  readonly logId?: string | null;
 }
 
 /** Tells a packet again, and looks for its records where they are said to stand. */
-export async function checkStory(packet: StoryPacket, { logged, keys = [] }: StoryTrust): Promise<StoryCheck> {
+export async function checkStory(
+  packet: StoryPacket,
+  { logged, keys = [], logId = null }: StoryTrust,
+): Promise<StoryCheck> {
   const { story, records } = packet;
   const decoded = await recordsOf(packet);
-  const told = storyOf(
+  const told = toldAgain(
+    story,
     decoded.flatMap(({ accepted }) => accepted ?? []),
-    story.about.id,
   );
-  const proofs = keys.length === 0 ? [] : await Promise.all(records.map((record) => proofOf(record, keys)));
+  const { proofs, ofLog } = await proofsIn(records, keys, logId);
   const problems = [
     ...decoded.flatMap(({ problem }) => problem ?? []),
     ...(told !== null && canonicalJson(told.story) === canonicalJson(story)
@@ -157,7 +182,38 @@ export async function checkStory(packet: StoryPacket, { logged, keys = [] }: Sto
   const proved = proofs.filter(({ outcome }) => outcome === 'holds').length;
   const isPlaced = logged !== null || proved === records.length;
   const outcome = problems.length > 0 ? 'differs' : isPlaced ? 'equal' : 'incomplete';
-  return { outcome, records: records.length, proved, problems };
+  const tenant = told?.tenant ?? null;
+  return { outcome, records: records.length, proved, log_id: logged === null ? ofLog : logId, tenant, problems };
+}
+
+/** The proofs of the records of one deployment, and its log id: the one that is named, else that of the first that holds. */
+async function proofsIn(
+  records: StoryPacket['records'],
+  keys: readonly NoteKey[],
+  logId: string | null,
+): Promise<{ readonly proofs: readonly Judged[]; readonly ofLog: string | null }> {
+  const judged = keys.length === 0 ? [] : await Promise.all(records.map((record) => proofOf(record, keys)));
+  const first = judged.find(({ log_id: of }) => of !== undefined)?.log_id ?? null;
+  const ofLog = logId ?? first;
+  return { proofs: judged.map((one, at) => ofOneLog(one, ofLog, records[at])), ofLog: first === null ? null : ofLog };
+}
+
+/** A packet tells of one deployment: what another one decided under the same names is proved there, and not here. */
+function ofOneLog(judged: Judged, logId: string | null, record: StoryPacket['records'][number] | undefined): Judged {
+  if (record === undefined || judged.log_id === undefined || judged.log_id === logId) return judged;
+  const message = `${placeName(record)} is proved of the logs ${judged.log_id}, not of ${String(logId)}`;
+  return { outcome: 'fails', problem: { code: 'STORY_LOG_DIFFERS', message } };
+}
+
+/** Of the tenant that it names; packets of older versions name none, and hold the records of one. */
+function toldAgain(
+  { about: { id, tenant: named } }: Story,
+  records: readonly Accepted[],
+): { readonly story: Story; readonly tenant: string | null } | null {
+  const found = storyOf(records, id, new Map(), named ?? null);
+  if (found === null) return null;
+  const { tenant, ...about } = found.story.about;
+  return { story: named === undefined ? { ...found.story, about } : found.story, tenant: tenant ?? null };
 }
 
 function misplaced(
@@ -175,6 +231,8 @@ function misplaced(
 interface Judged {
   readonly outcome: 'holds' | 'missing' | 'fails';
   readonly problem?: StoryCheck['problems'][number];
+  /** Id of the logs that a proof which holds is of. */
+  readonly log_id?: string;
 }
 
 /** A proof counts for the record that it is about, at the place that it names. */
@@ -193,18 +251,16 @@ async function proofOf(record: StoryPacket['records'][number], keys: readonly No
     proved.seq === record.seq &&
     log?.topic === record.log &&
     log.partition === record.partition;
-  return isIts ? { outcome: 'holds' } : fails('it is of another record');
+  return isIts ? { outcome: 'holds', log_id: log.log_id } : fails('it is of another record');
 }
 
-export const placeName = ({
-  log,
-  partition,
-  seq,
-}: {
+/** A place of a log. */
+interface At {
   readonly log: string;
   readonly partition: number;
   readonly seq: number;
-}): string => `${log}/${String(partition)} seq ${String(seq)}`;
+}
+export const placeName = ({ log, partition, seq }: At): string => `${log}/${String(partition)} seq ${String(seq)}`;
 
 async function codecsOf(schemas: StoryPacket['schemas']): Promise<Codecs> {
   const texts = new Map(schemas.map(({ id, text }) => [id, text] as const));

@@ -47,7 +47,12 @@ async function recourse(
 
 /** A packet as it is edited. */
 interface Editable {
-  readonly records: { hash: string; seq: number; proof: { head: string; inclusion: { path: string[] } } | null }[];
+  readonly records: {
+    log: string;
+    hash: string;
+    seq: number;
+    proof: { head: string; inclusion: { path: string[] } } | null;
+  }[];
 }
 const packetIn = (file: string): Editable => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Editable;
 
@@ -106,6 +111,24 @@ describe('a packet of a story with proofs', () => {
       if (first !== undefined) first.proof = null;
     });
     expect([one.code, one.outcome, one.records - one.proved]).toEqual([8, 'incomplete', 1]);
+  });
+
+  it('differs where a record stands in it twice, at its place, its offset or another', async () => {
+    const again = (more: object) => (packet: Editable) => {
+      const at = packet.records.findIndex(({ log }) => log === 'recourse.recoveries');
+      const [one] = packet.records.slice(at);
+      if (one !== undefined) packet.records.push({ ...one, ...more });
+    };
+    for (const more of [{}, { offset: 999 }, { seq: 999, proof: null }, { hash: '0'.repeat(64), proof: null }]) {
+      const found = await checked(again(more));
+      expect([found.code, codesOf(found)]).toEqual([1, expect.arrayContaining(['STORY_RECORD_REPEATED'])]);
+    }
+    // It is not told twice either.
+    expect(codesOf(await checked(again({})))).not.toContain('STORY_LINES_DIFFER');
+    expect(await recourse('audit', 'replay-story', 'edited.json')).toMatchObject({
+      code: 1,
+      note: expect.stringContaining('STORY_RECORD_REPEATED'),
+    });
   });
 
   it('differs where a proof is of another record, or its head or path was altered', async () => {

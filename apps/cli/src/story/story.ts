@@ -26,19 +26,28 @@ const line = z.strictObject({
 /** What `recourse audit story --json` prints. */
 export const storyShape = z.strictObject({
   schema: z.literal('urn:recourse:story:1'),
-  about: z.strictObject({ kind: z.enum(['mutation', 'rollback', 'run']), id: z.string() }),
+  about: z.strictObject({
+    kind: z.enum(['mutation', 'rollback', 'run']),
+    tenant: z.string().optional().describe('Whose it is; absent in packets of older versions.'),
+    id: z.string(),
+  }),
   lines: z.array(line).min(1),
 });
 export type Story = Readonly<z.infer<typeof storyShape>>;
 export type StoryLine = Story['lines'][number];
 
-/** The story, with the records it is told from; null where the logs hold nothing under that name. */
+/** What a story is about, in words; of packets of older versions nobody knows whose it is. */
+export const titleOf = ({ kind, id, tenant }: Story['about']): string =>
+  `Story of ${kind} ${id}${tenant === undefined ? '' : ` of tenant ${tenant}`}`;
+
+/** The story, with the records it is told from; null where the logs hold nothing under that name, or several tenants have it and none is named. */
 export function storyOf(
   records: readonly Accepted[],
   id: string,
   opened: ReadonlyMap<string, unknown> = new Map(),
+  tenant: string | null = null,
 ): { readonly story: Story; readonly records: readonly Accepted[] } | null {
-  const found = select(records, id);
+  const found = select(records, { id, tenant });
   if (found === null || found.told.length === 0) return null;
   const open = opener(opened);
   const lines = found.told.map((told, at) => lineOf(told, at + 1, found.told, open));

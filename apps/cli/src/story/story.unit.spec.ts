@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { subjectId } from '@recourse/contract';
 import type { Accepted } from '../audit/accepted.js';
+import { tenantsOf } from './selection.js';
 import { storyHtml } from './story.html.js';
 import { storyOf, storyShape } from './story.js';
 import type { Story } from './story.js';
@@ -29,7 +30,7 @@ const record = (log: string, type: string, body: object): Accepted => {
     seq,
     hash: seq.toString(16).padStart(64, '0'),
     type,
-    body: { decided_at: seq * 1_000, ...body },
+    body: { decided_at: seq * 1_000, ...('execution' in body ? {} : { tenant: 'acme' }), ...body },
     raw: { key: Buffer.from('k'), value: Buffer.from('v') },
   };
 };
@@ -47,6 +48,7 @@ const fallen = record('mutations', 'MutationsFell', {
 const RECORDS: readonly Accepted[] = [
   record('contracts', 'ContractRegistered', {
     name: 'payments.issue_refund',
+    tenant: '*',
     version: 2,
     digest: DIGEST,
     registered_by: 'ravi',
@@ -179,8 +181,21 @@ const RECORDS: readonly Accepted[] = [
   record('mutations', 'Progress', { run_id: 'run-1' }),
   record('recoveries', 'SomethingNew', { run_id: 'run-1', mutation_id: 'mut_1' }),
 ];
-const told = (id: string): Story => {
-  const found = storyOf(RECORDS, id);
+/** What another tenant wrote under the names of this one, and one that calls itself all of them. */
+const FOREIGN: readonly Accepted[] = [
+  record('contracts', 'ContractRegistered', { tenant: 'evil', digest: DIGEST, registered_by: 'mallory' }),
+  record('recoveries', 'ForwardApprovalRequested', {
+    tenant: 'evil',
+    run_id: 'run-1',
+    effect_key: 'eff-1',
+    approval_id: 'ap_9',
+  }),
+  record('recoveries', 'ForwardApprovalDecided', { tenant: 'evil', run_id: 'run-1', approval_id: 'ap_9', by: 'mira' }),
+  record('recoveries', 'RecoveryClosed', { tenant: 'evil', run_id: 'run-1', outcome: 'recovered' }),
+  record('recoveries', 'HaltsReviewed', { tenant: '*', run_id: 'run-1', effect_key: 'eff-1' }),
+];
+const told = (id: string, records = RECORDS): Story => {
+  const found = storyOf(records, id);
   if (found === null) throw new Error(`no story of ${id}`);
   return storyShape.parse(found.story);
 };
@@ -254,9 +269,25 @@ describe('the story of a mutation', () => {
   });
 
   it('is told of a run and of a rollback, too, and of nothing that is not on record', () => {
-    expect(told('run-1').about).toEqual({ kind: 'run', id: 'run-1' });
+    expect(told('run-1').about).toEqual({ kind: 'run', tenant: 'acme', id: 'run-1' });
     expect(told('rb_1').lines.map(({ type }) => type)).toEqual(lines.map(({ type }) => type));
     expect(storyOf(RECORDS, 'mut_7')).toBeNull();
+  });
+
+  it('is of its tenant: what another approved, closed and registered under the same names is not told', () => {
+    expect(told('mut_1', [...RECORDS, ...FOREIGN])).toEqual(told('mut_1'));
+    const mine = storyOf([...RECORDS, ...FOREIGN], 'run-1', new Map(), 'acme');
+    expect(mine?.story).toEqual(told('run-1'));
+    const theirs = storyOf([...RECORDS, ...FOREIGN], 'run-1', new Map(), 'evil');
+    expect(theirs?.story.about).toEqual({ kind: 'run', tenant: 'evil', id: 'run-1' });
+    expect(theirs?.story.lines.map(({ type }) => type)).toEqual(
+      FOREIGN.map(({ type }) => type).filter((type) => type !== 'ContractRegistered' && type !== 'HaltsReviewed'),
+    );
+  });
+
+  it('of a name that several tenants have is told of none of them until one is named', () => {
+    expect(tenantsOf([...RECORDS, ...FOREIGN], 'run-1')).toEqual(['acme', 'evil']);
+    expect(storyOf([...RECORDS, ...FOREIGN], 'run-1')).toBeNull();
   });
 
   it('as a page is text and nothing else: what agents wrote can neither run nor be loaded', () => {

@@ -259,7 +259,7 @@ export interface Excess {
   readonly scope: string;
   /** Which one. */
   readonly scope_id: string;
-  /** What is bounded: debt, value, calls, subjects, scope, regulatory, overrun; rung, where nobody was asked whom the rung of the agent wants asked before the effect; or name, where it was reserved in the name of another than the agent that acted. */
+  /** What is bounded: debt, value, calls, subjects, scope, regulatory, overrun; rung, where nobody was asked whom the rung of the agent wants asked before the effect; unread, where its contract says that it moves money and nobody can read how much; or name, where it was reserved in the name of another than the agent that acted. */
   readonly measure: string;
   /** Unit; empty where the measure has none. */
   readonly currency: string;

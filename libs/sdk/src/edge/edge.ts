@@ -172,6 +172,14 @@ class FetchClient implements EdgeClient {
   }
 
   async command(path: string, body: object, idempotencyKey: string = randomUUID()): Promise<Doc> {
+    try {
+      return await this.commanded(path, body, idempotencyKey);
+    } catch (cause) {
+      throw mayStand(cause, idempotencyKey);
+    }
+  }
+
+  private async commanded(path: string, body: object, idempotencyKey: string): Promise<Doc> {
     const { clock = systemClock, timeoutMs = COMMAND_TIMEOUT_MS } = this.options;
     const until = clock.monotonic() + FOLLOW_MS;
     const request: EdgeRequest = { method: 'POST', path, body, idempotencyKey };
@@ -227,6 +235,16 @@ class FetchClient implements EdgeClient {
 export function bodyOf(answer: EdgeAnswer): Doc {
   if (answer.status >= 200 && answer.status < 300 && answer.status !== TAKEN) return answer.body;
   throw problemOf(answer);
+}
+
+const SERVICE_IN_TROUBLE = 500;
+
+/** The service may have taken it all the same: whoever sends it again under its key has it done once. */
+function mayStand(cause: unknown, idempotencyKey: string): unknown {
+  if (!(cause instanceof EdgeProblem) || (cause.status ?? SERVICE_IN_TROUBLE) < SERVICE_IN_TROUBLE) return cause;
+  const { code, detail, from, status, problems } = cause;
+  const again = `it may have been taken all the same: sent again under the idempotency key ${idempotencyKey} it is done once`;
+  return new EdgeProblem(code, `${detail.replace(/\.$/u, '')}; ${again}`, { from, status, problems, cause });
 }
 
 /** What is wrong, by an answer that is not the one hoped for. */

@@ -162,6 +162,22 @@ describe('a command to an edge', () => {
     expect(keys).not.toContain(undefined);
   });
 
+  it.each([[500], [503]])('that a service in trouble answers with %i may stand, and names its key', async (status) => {
+    const { client } = service([{ status, text: '{"code":"BROKER_UNAVAILABLE","detail":"No broker answers."}' }]);
+    await expect(client.command('/v1/things', {}, 'k')).rejects.toMatchObject({
+      code: 'BROKER_UNAVAILABLE',
+      detail: expect.stringMatching(/^No broker answers; it may have been taken .* idempotency key k it is done once$/),
+      status,
+    });
+  });
+
+  it('that is refused does not stand, and a read stands for nothing', async () => {
+    const trouble = { status: 409, text: '{"code":"TOO_LATE","detail":"closed"}' };
+    await expect(service([trouble]).client.command('/v1/things', {}, 'k')).rejects.toMatchObject({ detail: 'closed' });
+    const { client } = service([{ ...trouble, status: 503 }]);
+    await expect(client.get('/v1/things')).rejects.toMatchObject({ detail: 'closed' });
+  });
+
   it('is followed to where its outcome will be', async () => {
     const { client, sent } = service([{ ...TAKEN, location: '/v1/commands/c' }, TAKEN, { text: '{"id":"x"}' }]);
     expect(await client.command('/v1/things', {}, 'k')).toEqual({ id: 'x' });

@@ -74,6 +74,11 @@ export function excessOf(debits: readonly Debit[], bounds: Bounds): readonly Exc
   ];
 }
 
+/** Of money that was moved and that nobody can read: no bound says that it fits. */
+export function unreadExcess(runId: string): Excess {
+  return bound('run', runId, 'unread', { currency: '', window: 'life', used: 0, asked: 0, ceiling: 0 });
+}
+
 /** Names the ceilings that it would exceed: all that stops what a person agreed to already. */
 export function ceilingExcess(debits: readonly Debit[], { budgets, runId, now }: Bounds): readonly Excess[] {
   const open = undisclosed(debits, budgets, runId, now);

@@ -3,7 +3,17 @@ import { EXPOSURE, reservationId } from '@recourse/contract';
 import { personKey } from '@recourse/kernel';
 import type { AwaitedApproval, Brief, Debit, Excess } from '@recourse/messages';
 import type { Bounds } from './bounds.decisions.js';
-import { beyond, ceilingExcess, excessOf, inUnit, isMoney, moves, plus, within } from './bounds.decisions.js';
+import {
+  beyond,
+  ceilingExcess,
+  excessOf,
+  inUnit,
+  isMoney,
+  moves,
+  plus,
+  unreadExcess,
+  within,
+} from './bounds.decisions.js';
 import { partiesOf } from './budget.decider.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from './budget.messages.js';
 
@@ -31,6 +41,8 @@ interface Ended {
   readonly brief: Brief;
   /** Whom the rung of the agent wants asked before; a guard asks them, so it counts where nobody reserved. */
   readonly unasked: readonly Excess[];
+  /** Its contract says that it moves money, and how much nobody can read. */
+  readonly isUnread: boolean;
   /** What people had to agree to before it, where nobody knows yet that they did. */
   readonly awaited: AwaitedApproval | null;
 }
@@ -74,8 +86,14 @@ function unreserved(
   const debits = actualOf(ended.debits, reservation?.debits ?? []);
   const parties = partiesOf(...(reservation?.parties ?? []), ...ended.parties);
   // What moves nothing and is not capped, no guard reserves or asks about.
-  const isBounded = debits.some(moves) || bounds.cap !== null;
-  const exceeded = [...(isBounded ? ended.unasked : []), ...excessOf(debits, { ...bounds, openOverruns: 0 })];
+  const isUnread = ended.isUnread && !debits.some(isMoney);
+  const isBounded = debits.some(moves) || bounds.cap !== null || isUnread;
+  const unread = isUnread ? [unreadExcess(bounds.runId)] : [];
+  const exceeded = [
+    ...(isBounded ? ended.unasked : []),
+    ...unread,
+    ...excessOf(debits, { ...bounds, openOverruns: 0 }),
+  ];
   if (debits.some(({ debit_minor }) => debit_minor > 0) || exceeded.length > 0)
     return [overrun({ ...ended, debits, parties }, exceeded, policy, bounds.now)];
   return isBounded ? [debited({ ...ended, debits }, null)] : [];
