@@ -181,7 +181,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/audit/coverage.unit.spec.ts',
     test: 'a log that no head of the auditor covers is found in a dump that heads and manifest were taken out of, and so is every log under a key that signed nothing',
     file: 'apps/cli/src/audit/coverage.ts',
-    find: 'const open = new Set(uncovered(reports, heads));',
-    replace: 'const open = new Set(uncovered(reports.slice(0, 0), heads));',
+    find: 'const isFound = open.has(report) ||',
+    replace: 'const isFound = open.size > 1_000 ||',
   },
 ];

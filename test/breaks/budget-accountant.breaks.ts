@@ -385,7 +385,7 @@ export const BREAKS: readonly Break[] = [
     id: 'b8-unread-money-is-none',
     requirement: 'B8/unread',
     spec: 'apps/budget-accountant/src/budgets.core.unit.spec.ts',
-    test: 'the budget accountant, … an execution that nobody reserved and whose money nobody can read is no execution without money: a person is asked',
+    test: 'the budget accountant, straight an execution that nobody reserved and whose money nobody can read is no execution without money: a person is asked',
     file: 'apps/budget-accountant/src/rules/budget/settlement.decider.ts',
     find: 'const isUnread = ended.isUnread &&',
     replace: 'const isUnread = ended.debits.length > 1_000 &&',

@@ -2100,7 +2100,7 @@ export const BREAKS: readonly Break[] = [
     id: 'd61-erased-fact-called-changed',
     requirement: 'D61/undone',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.facts.unit.spec.ts',
-    test: 'the facts people rely on, … of a subject whose data was erased since are no fact that changed, and nothing is called: the step is a person’s, who learns why',
+    test: 'the facts people rely on, straight of a subject whose data was erased since are no fact that changed, and nothing is called: the step is a person’s, who learns why',
     file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
     find: 'if (isCallErased(step))',
     replace: 'if (isCallErased({ call: null }))',
