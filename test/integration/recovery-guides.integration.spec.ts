@@ -550,7 +550,7 @@ async function startStockWorker(command: string): Promise<Ran> {
   child.stdout.on('data', (chunk: Buffer) => {
     lines.push(chunk.toString());
   });
-  await until('the worker', () => Promise.resolve(lines.join('').includes('assigned') ? true : null));
+  await until('the worker', () => Promise.resolve(lines.join('').includes('asked on partitions') ? true : null));
   return { code: 0, out: lines.join(''), note: '' };
 }
 
