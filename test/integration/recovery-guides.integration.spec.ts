@@ -503,7 +503,7 @@ const WORKER: readonly Expected[] = [
   { of: /contract answer/, shows: /inventory\.release_stock/ },
   {
     of: /worker\.main\.js/,
-    shows: /"type":"assigned"/,
+    shows: /^asked on partitions 0, 1$/mu,
     before: () => {
       Object.assign(variables, {
         BROKERS: system.stack.kafka.brokers.join(','),
