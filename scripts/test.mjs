@@ -6,12 +6,13 @@
 //   --only a,b   only these lanes
 //
 // The last line is `N passed, N failed`, summed over all lanes; the exit code is 0 only if nothing failed.
+import { spawnSync } from 'node:child_process';
 import { bootstrap, main } from './lib/bootstrap.mjs';
 import { lackOfChromium } from './lib/chromium.mjs';
 import { countsIn, jestCounts, lastLine, settleCounts, sumCounts } from './lib/counts.mjs';
 import { failuresIn, titlesIn } from './lib/failures.mjs';
-import { argumentsOf, laneRows, lanesOf, leftOutOf, whenLate } from './lib/lanes.mjs';
-import { pinnedNode } from './lib/paths.mjs';
+import { argumentsOf, laneRows, lanesOf, leftOutOf, turnOf, whenLate } from './lib/lanes.mjs';
+import { pinnedNode, root } from './lib/paths.mjs';
 import { table } from './lib/table.mjs';
 import { runTee } from './lib/tee.mjs';
 import { withTestStack } from './lib/test-stack.mjs';
@@ -53,8 +54,9 @@ function lackOf({ name, needs }) {
 
 async function runAll(lanes, { set, startedAt }) {
   const ended = [];
+  const turn = turnOf(spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout?.trim() ?? '');
   for (const lane of lanes) {
-    const late = whenLate(lane, set, (performance.now() - startedAt) / 60_000);
+    const late = whenLate(lane, set, (performance.now() - startedAt) / 60_000, turn);
     if (late === null) ended.push(await runLane(lane, set));
     else if (late.lane === null) ended.push({ name: lane.name, why: late.why });
     else ended.push({ ...(await runLane(late.lane, set)), less: late.why });

@@ -9,7 +9,7 @@ export interface Lane {
   readonly all: readonly string[] | null;
   readonly kind?: string;
   readonly needs?: 'chromium';
-  readonly late?: { readonly after: number; readonly args: readonly string[] | null };
+  readonly late?: readonly { readonly after: number; readonly args: readonly string[] | null }[];
   readonly usesSharedStack?: boolean;
 }
 export const LANES: readonly Lane[];
@@ -17,7 +17,9 @@ export function whenLate(
   lane: Lane,
   set: LaneSet,
   minutes: number,
+  turn: 1 | 2,
 ): { readonly lane: Lane | null; readonly why: string } | null;
+export function turnOf(commit: string): 1 | 2;
 export const ON_REQUEST: readonly { readonly command: string; readonly says: string }[];
 export function lanesOf(set: LaneSet): readonly Lane[];
 export function argumentsOf(lane: Lane, set: LaneSet): readonly string[];

@@ -14,8 +14,8 @@ import { root } from './paths.mjs';
  * @property {readonly string[] | null} all arguments in `npm run test:all`
  * @property {string} [kind] counts come from Jest's results, else from the last line that the lane prints
  * @property {'chromium'} [needs] where it is not, a run of a set leaves the lane out, and says why
- * @property {{ readonly after: number, readonly args: readonly string[] | null }} [late] arguments in .ci/run when it begins so many
- *   minutes after the run or later (`whenLate`); null: left out
+ * @property {readonly { readonly after: number, readonly args: readonly string[] | null }[]} [late] arguments in .ci/run when it begins
+ *   so many minutes after the run or later, the latest that applies; null: left out. `?` is 1 or 2, by turns (`whenLate`)
  * @property {boolean} [usesSharedStack] runs beside other lanes on one stack; the rest start their own, or need none
  */
 
@@ -23,7 +23,9 @@ import { root } from './paths.mjs';
  * Minutes after which .ci/run does less of the lanes at its end. Two cores take 40 for all of it; the same cores, when others use
  * them, take three times as long, and a run that is cut gives no verdict at all.
  */
-const LATE_AFTER_MINUTES = 50;
+const LATE_AFTER_MINUTES = 40;
+/** Minutes after which it leaves out whole suites on real parts, too. */
+const VERY_LATE_AFTER_MINUTES = 55;
 
 /** @type {readonly Lane[]} */
 export const LANES = [
@@ -37,7 +39,7 @@ export const LANES = [
     ci: [],
     all: [],
     // A machine on which verify took that long takes three quarters of an hour for all of them.
-    late: { after: 11, args: ['--shard=1/2'] },
+    late: [{ after: 11, args: ['--shard=?/2'] }],
     kind: 'integration',
     usesSharedStack: true,
   },
@@ -49,6 +51,7 @@ export const LANES = [
     test: [],
     ci: [],
     all: [],
+    late: [{ after: LATE_AFTER_MINUTES, args: ['story', 'cli'] }],
     kind: 'e2e',
   },
   // People in a browser. `npm test` asks no machine to have one; .ci/run takes what people decide and every screen.
@@ -60,6 +63,7 @@ export const LANES = [
     test: null,
     ci: ['decide', 'screens'],
     all: [],
+    late: [{ after: LATE_AFTER_MINUTES, args: ['decide'] }],
     kind: 'console',
     needs: 'chromium',
   },
@@ -72,6 +76,7 @@ export const LANES = [
     test: null,
     ci: [],
     all: [],
+    late: [{ after: VERY_LATE_AFTER_MINUTES, args: null }],
     kind: 'deploy',
   },
   // The quick runs kill each process once; all of them make a third of their runs on two instances of every service, and end with
@@ -83,9 +88,20 @@ export const LANES = [
     test: ['--quick'],
     ci: [],
     all: [],
-    late: { after: LATE_AFTER_MINUTES, args: ['--quick'] },
+    late: [
+      { after: LATE_AFTER_MINUTES, args: ['--quick'] },
+      { after: VERY_LATE_AFTER_MINUTES, args: null },
+    ],
   },
-  { name: 'interop', script: 'interop.mjs', command: 'npm run test:interop', test: null, ci: [], all: [] },
+  {
+    name: 'interop',
+    script: 'interop.mjs',
+    command: 'npm run test:interop',
+    test: null,
+    ci: [],
+    all: [],
+    late: [{ after: VERY_LATE_AFTER_MINUTES, args: null }],
+  },
   {
     name: 'simulation',
     script: 'simulate.mjs',
@@ -93,7 +109,7 @@ export const LANES = [
     test: ['--seeds', '1..40', '--events', '150'],
     ci: ['--seeds', '1..200'],
     all: ['--seeds', '1..400'],
-    late: { after: LATE_AFTER_MINUTES, args: null },
+    late: [{ after: LATE_AFTER_MINUTES, args: null }],
   },
   {
     name: 'mutants',
@@ -103,7 +119,7 @@ export const LANES = [
     test: null,
     ci: [],
     all: [],
-    late: { after: LATE_AFTER_MINUTES, args: null },
+    late: [{ after: LATE_AFTER_MINUTES, args: null }],
   },
   // Every two of point, action and process; all three on request: npm run test:crash -- --matrix whole. The runs of `crash` strike
   // at moments, so .ci/run leaves the points to `npm run test:all`.
@@ -123,7 +139,7 @@ export const LANES = [
     test: null,
     ci: ['--seeds', '401..430', '--events', '100'],
     all: ['--seeds', '401..800', '--events', '100'],
-    late: { after: LATE_AFTER_MINUTES, args: null },
+    late: [{ after: LATE_AFTER_MINUTES, args: null }],
   },
   // Every tampering at every record; `npm run unit` does some of them.
   { name: 'tamper', script: 'tamper.mjs', command: 'npm run tamper', test: null, ci: null, all: [] },
@@ -134,7 +150,7 @@ export const LANES = [
     test: null,
     ci: ['--changed', '--minutes', '5'],
     all: [],
-    late: { after: LATE_AFTER_MINUTES, args: null },
+    late: [{ after: LATE_AFTER_MINUTES, args: null }],
   },
   { name: 'sdk', script: 'pack.mjs', command: 'npm run pack:sdk', test: null, ci: null, all: [] },
 ];
@@ -142,15 +158,19 @@ export const LANES = [
 /**
  * What becomes of a lane that would begin after so many minutes. Pure.
  *
- * @param {Lane} lane @param {LaneSet} set @param {number} minutes since the run began
+ * @param {Lane} lane @param {LaneSet} set @param {number} minutes since the run began @param {1 | 2} turn which half it is the turn of
  * @returns {{ readonly lane: Lane | null, readonly why: string } | null} null: it runs as ever; without a lane it is left out
  */
-export function whenLate(lane, set, minutes) {
-  const { late } = lane;
-  if (set !== 'ci' || late === undefined || minutes < late.after) return null;
+export function whenLate(lane, set, minutes, turn) {
+  const late = (lane.late ?? []).findLast(({ after }) => minutes >= after);
+  if (set !== 'ci' || late === undefined) return null;
   const why = `${String(Math.round(minutes))} minutes had passed; all of it: ${commandOf(lane, 'all')}`;
-  return { lane: late.args === null ? null : { ...lane, ci: late.args }, why };
+  const args = late.args?.map((one) => one.replace('?', String(turn))) ?? null;
+  return { lane: args === null ? null : { ...lane, ci: args }, why };
 }
+
+/** Whose turn it is at a commit, so that what a slow machine leaves out is not always the same. Pure. */
+export const turnOf = (commit) => (Number.parseInt(commit.slice(-1), 16) % 2 === 0 ? 1 : 2);
 
 /** Kept apart from the lanes: they want a download, or hours. `npm test` and `npm run test:all` name them at their end. */
 export const ON_REQUEST = [

@@ -9,6 +9,7 @@ import {
   lanesTable,
   leftOutOf,
   ON_REQUEST,
+  turnOf,
   whenLate,
 } from '../../scripts/lib/lanes.mjs';
 import type { LaneSet } from '../../scripts/lib/lanes.mjs';
@@ -64,29 +65,47 @@ describe('a run', () => {
     for (const { command } of ON_REQUEST) expect(leftOutOf('all').join('\n')).toContain(command);
   });
 
-  it('of .ci/run does less of what samples once it is late, says so with the command for all of it, and does all of the rest', () => {
-    const at = (minutes: number, set: LaneSet = 'ci'): readonly (readonly unknown[])[] =>
+  it('of .ci/run does less once it is late, says so with the command for all of it, and does all of the rest', () => {
+    const at = (minutes: number, set: LaneSet = 'ci', turn: 1 | 2 = 1): readonly (readonly unknown[])[] =>
       LANES.flatMap((lane) => {
-        const late = whenLate(lane, set, minutes);
+        const late = whenLate(lane, set, minutes, turn);
         return late === null
           ? []
           : [[lane.name, late.lane === null ? 'left out' : commandOf(late.lane, 'ci'), late.why]];
       });
-    const why = (command: string): string => `57 minutes had passed; all of it: ${command}`;
+    const why = (command: string, minutes: number): string =>
+      `${String(minutes)} minutes had passed; all of it: ${command}`;
+    const samples = (minutes: number) => [
+      ['simulation', 'left out', why('npm run simulate -- --seeds 1..400', minutes)],
+      ['mutants', 'left out', why('npm run simulate -- --mutants --events 150', minutes)],
+      ['seeds', 'left out', why('npm run simulate -- --seeds 401..800 --events 100', minutes)],
+      ['breaks', 'left out', why('npm run breaks', minutes)],
+    ];
+    const shorter = (minutes: number) => [
+      ['integration', 'npm run test:integration -- --shard=1/2', why('npm run test:integration', minutes)],
+      ['e2e', 'npm run test:e2e -- story cli', why('npm run test:e2e', minutes)],
+      ['console', 'npm run test:console -- decide', why('npm run test:console', minutes)],
+    ];
+    expect(at(41.6)).toEqual([
+      ...shorter(42),
+      ['crash', 'npm run test:crash -- --quick', why('npm run test:crash', 42)],
+      ...samples(42),
+    ]);
     expect(at(56.6)).toEqual([
-      ['integration', 'npm run test:integration -- --shard=1/2', why('npm run test:integration')],
-      ['crash', 'npm run test:crash -- --quick', why('npm run test:crash')],
-      ['simulation', 'left out', why('npm run simulate -- --seeds 1..400')],
-      ['mutants', 'left out', why('npm run simulate -- --mutants --events 150')],
-      ['seeds', 'left out', why('npm run simulate -- --seeds 401..800 --events 100')],
-      ['breaks', 'left out', why('npm run breaks')],
+      ...shorter(57),
+      ['deploy', 'left out', why('npm run test:deploy', 57)],
+      ['crash', 'left out', why('npm run test:crash', 57)],
+      ['interop', 'left out', why('npm run test:interop', 57)],
+      ...samples(57),
     ]);
-    expect([at(49.9).map(([name]) => name), at(10.9), at(1_000, 'all'), at(1_000, 'test')]).toEqual([
-      ['integration'],
-      [],
-      [],
-      [],
+    expect(at(39.9, 'ci', 2)).toEqual([
+      ['integration', 'npm run test:integration -- --shard=2/2', why('npm run test:integration', 40)],
     ]);
+    expect([at(10.9), at(1_000, 'all'), at(1_000, 'test')]).toEqual([[], [], []]);
+  });
+
+  it('leaves out the one half of integration at one commit, and the other at the next', () => {
+    expect(['0a', 'f1', '9c', '7d', ''].map(turnOf)).toEqual([1, 2, 1, 2, 2]);
   });
 
   it('of a lane gets its own arguments before those of the set', () => {
