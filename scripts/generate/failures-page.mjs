@@ -29,7 +29,8 @@ const UNIONS = [
     title: 'Why automation is not possible',
     file: 'apps/mutation-ledger/src/rules/mutation/mutation.messages.ts',
     type: 'ReasonCode',
-    about: 'Reason of a mutation; `REVERSAL_ARGS_INCOMPLETE` is followed by the fields that lack.',
+    about:
+      'Reason of a mutation; `REVERSAL_ARGS_INCOMPLETE` is followed by the fields that lack, `REVERSAL_ARGS_UNFIT` by those that the capability does not take so.',
   },
   {
     title: 'Trouble of a guarded tool',

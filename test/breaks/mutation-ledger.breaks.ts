@@ -2584,4 +2584,13 @@ export const BREAKS: readonly Break[] = [
     find: "deriveId('root', source, ref ?? '', event_id)",
     replace: "deriveId('root', source, event_id)",
   },
+  {
+    id: 'a32-what-does-not-fit-is-bound',
+    requirement: 'A32/fit',
+    spec: 'apps/mutation-ledger/src/core/mutations.core.unit.spec.ts',
+    test: 'an execution, straight goes to a person when its undoing would be called with what the tool does not take (A32)',
+    file: 'apps/mutation-ledger/src/rules/mutation/bound.decisions.ts',
+    find: 'return unfit.length === 0 ? bound',
+    replace: 'return unfit.length < 100 ? bound',
+  },
 ];

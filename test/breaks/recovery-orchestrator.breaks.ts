@@ -2105,4 +2105,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (isCallErased(step))',
     replace: 'if (isCallErased({ call: null }))',
   },
+  {
+    id: 'a32-unfit-is-bound-with-what-others-give',
+    requirement: 'A32/fit',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.binding.unit.spec.ts',
+    test: 'a compensation that needs the result of another one, straight waits for nobody where something that was told does not fit (A32)',
+    file: 'apps/recovery-orchestrator/src/rules/step/opening.decisions.ts',
+    find: "marked.reason?.startsWith('REVERSAL_ARGS_UNFIT:') === true",
+    replace: "marked.reason === 'REVERSAL_ARGS_UNFIT:'",
+  },
 ];

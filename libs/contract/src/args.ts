@@ -2,13 +2,14 @@
 //
 // Boundary: draft 2020-12, or draft 7 where a schema says so; `format` is a remark, names that begin with `x-` are too. What the
 // validator does not know is a problem of the schema, so that nothing is waved through unread.
-import { isJsonObject } from '@recourse/kernel';
+import { canonicalJson, isJsonObject } from '@recourse/kernel';
 import { Ajv } from 'ajv';
-import type { ErrorObject, Options, ValidateFunction } from 'ajv';
+import type { ErrorObject, FuncKeywordDefinition, Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import type { Json, Rejection } from '@recourse/kernel';
 import { patternSize } from './pattern-size.js';
+import { judgementsPerPlace } from './schema-cost.js';
 
 /** Kind of a problem of arguments. */
 export type ArgsProblemCode = 'ARGS_TYPE' | 'ARGS_MISSING' | 'ARGS_UNKNOWN' | 'ARGS_VALUE' | 'ARGS_SCHEMA_UNSUPPORTED';
@@ -17,7 +18,8 @@ export type ArgsProblem = Rejection<ArgsProblemCode> & { readonly path: string }
 
 /** A schema that can be used, or why it cannot. */
 type Compiled =
-  { readonly kind: 'ready'; readonly fits: ValidateFunction } | { readonly kind: 'unusable'; readonly why: string };
+  | { readonly kind: 'ready'; readonly fits: ValidateFunction; readonly perPlace: number }
+  | { readonly kind: 'unusable'; readonly why: string };
 
 /**
  * Patterns of strangers, judged in time linear in the text by RE2: a pattern such as `(a+)+$` would hold up JavaScript's own engine
@@ -58,6 +60,12 @@ const REMARK = /^x-/;
 const DEPTH_MAX = 64;
 /** Instructions of all patterns of a schema: compiling so many takes some tens of milliseconds. */
 const PATTERNS_MAX = 20_000;
+/** Schemas that judge one place of a value: lists of alternatives have hundreds. */
+const PER_PLACE_MAX = 1_000;
+/** Judgements of a value at the most, place by place: some seconds of a slow machine. */
+const JUDGEMENTS_MAX = 5_000_000;
+/** References that lead where the value leads them: how much they ask for nobody can tell beforehand. */
+const DYNAMIC = ['$dynamicRef', '$recursiveRef'] as const;
 
 /** By schema: compiling costs a millisecond, and a contract is asked about for as long as it is used. */
 const COMPILED = new WeakMap<object, Compiled>();
@@ -71,6 +79,9 @@ export function checkArgs(args: Json, schema: Json): readonly ArgsProblem[] {
   const compiled = compiledOf(schema);
   if (compiled.kind === 'unusable')
     return [{ code: 'ARGS_SCHEMA_UNSUPPORTED', path: '', message: `the whole cannot be judged: ${compiled.why}` }];
+  const placesMax = Math.floor(JUDGEMENTS_MAX / compiled.perPlace);
+  if (placesIn(args, placesMax) > placesMax)
+    return [told('ARGS_VALUE', '', `has more than ${String(placesMax)} places, more than this schema can judge`)];
   try {
     return compiled.fits(args) ? [] : (compiled.fits.errors ?? []).filter(isOwn).map(problemOf);
   } catch (cause) {
@@ -111,11 +122,18 @@ function compileAnew(schema: Readonly<Record<string, Json>>): Compiled {
   // Ajv would answer with a promise, which is no `false`: everything would fit.
   if ('$async' in schema) return { kind: 'unusable', why: '$async: a schema is judged at once' };
   if (refersToItself(schema, schema)) return { kind: 'unusable', why: 'a reference leads to itself' };
+  const names = namesIn(schema);
+  const dynamic = DYNAMIC.find((name) => names.has(name));
+  if (dynamic !== undefined) return { kind: 'unusable', why: `${dynamic}: write the reference as $ref` };
   if (patternsSize(schema) > PATTERNS_MAX) return { kind: 'unusable', why: 'its patterns repeat too much' };
+  const perPlace = judgementsPerPlace(schema, PER_PLACE_MAX);
+  if (perPlace > PER_PLACE_MAX)
+    return { kind: 'unusable', why: 'it judges one place more often than anybody can wait' };
   try {
     const ajv = isDraft7(schema['$schema']) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
-    for (const remark of remarksIn(schema)) ajv.addKeyword(remark);
-    return { kind: 'ready', fits: ajv.compile(schema) };
+    ajv.removeKeyword('uniqueItems').addKeyword(UNIQUE);
+    for (const name of names) if (REMARK.test(name)) ajv.addKeyword(name);
+    return { kind: 'ready', fits: ajv.compile(schema), perPlace };
   } catch (cause) {
     return { kind: 'unusable', why: textOf(cause) };
   }
@@ -155,14 +173,35 @@ function patternsSize(value: Json): number {
   return Object.values(value).reduce<number>((all, one: Json) => all + patternsSize(one), sum);
 }
 
-function remarksIn(value: Json, found: Set<string> = new Set()): ReadonlySet<string> {
+function namesIn(value: Json, found: Set<string> = new Set()): ReadonlySet<string> {
   if (value === null || typeof value !== 'object') return found;
   for (const [name, one] of Object.entries(value)) {
-    if (REMARK.test(name)) found.add(name);
-    remarksIn(one, found);
+    found.add(name);
+    namesIn(one, found);
   }
   return found;
 }
+
+/** Places of a value, itself among them; no further than one beyond the maximum. */
+function placesIn(value: Json, max: number): number {
+  if (value === null || typeof value !== 'object') return 1;
+  let places = 1;
+  for (const one of Object.values(value) as readonly Json[]) {
+    if (places > max) break;
+    places += placesIn(one, max - places);
+  }
+  return places;
+}
+
+/** Ajv compares each item with each: a list of some ten thousand would take seconds. */
+const UNIQUE: FuncKeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  error: { message: 'must NOT have duplicate items' },
+  validate: (isWanted: boolean, items: readonly Json[]) =>
+    !isWanted || new Set(items.map((item) => canonicalJson(item))).size === items.length,
+};
 
 /** What an error says beside those it is made of. */
 function isOwn({ keyword }: ErrorObject): boolean {

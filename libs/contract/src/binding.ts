@@ -1,6 +1,7 @@
 // Binding: the arguments of the reversal, taken from the facts of the execution when it is accepted (A32), and the calls it is made of.
 import type { Json } from '@recourse/kernel';
 import type { LegStep, MutationRef, Observation, RecoveryCall, ReversalCall, TakenArg } from '@recourse/messages';
+import { checkArgs } from './args.js';
 import type { DeclaredCall } from './class.js';
 import { reversalCallsOf, reversalCapabilityOf } from './class.js';
 import { readPointer } from './json-pointer.js';
@@ -37,6 +38,32 @@ export function bindReversal(contract: Contract, facts: BindingFacts): Binding {
     args: read[0]?.args ?? {},
     then: then.flatMap((call, index) => boundCall(call, read[index + 1]?.args ?? {})),
   };
+}
+
+/**
+ * Bound arguments that the calls of the reversal do not take: whoever told of the effect told what its undoing is called with.
+ *
+ * Shape:  where they stand in the contract, such as `reversal_args/amount_minor`; of a call as a whole without a name. Arguments that
+ *         later compensations and looks give are not judged. `schemaOf` gives the args_schema of a capability, where it is known.
+ */
+export function unfitArgs(
+  contract: Contract,
+  facts: BindingFacts,
+  schemaOf: (capability: string) => Json | undefined,
+): readonly string[] {
+  const found = reversalCallsOf(contract).flatMap((call) => {
+    const schema = call.capability === null ? undefined : schemaOf(call.capability);
+    if (schema === undefined) return [];
+    const { args } = readArgs(call, facts);
+    const isWhole = Object.keys(call.args).every((name) => Object.hasOwn(args, name));
+    return checkArgs(args, schema).flatMap(({ path }) => {
+      const [, name = ''] = path.split('/');
+      // Of a call that lacks some of its arguments as yet, those that are there are judged each by itself.
+      if (Object.hasOwn(args, name)) return [`${call.at.args.slice(1)}/${name}`];
+      return isWhole ? [call.at.args.slice(1)] : [];
+    });
+  });
+  return [...new Set(found)];
 }
 
 /** The arguments of one call that can be read by now, and the places of those that cannot. */

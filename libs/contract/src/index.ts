@@ -41,7 +41,17 @@ export {
 export type { Sensitivity } from './consequence.js';
 export { COMPENSATION_ACTIONS, directiveFor, ERROR_KINDS, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from './playbook.js';
 export type { CompensationAction, Directive, ErrorKind, FailedCall, Playbook } from './playbook.js';
-export { argsAt, bindReversal, callAt, callCountOf, callsBehind, capabilitiesOf, keyAt, stepAt } from './binding.js';
+export {
+  argsAt,
+  bindReversal,
+  callAt,
+  callCountOf,
+  callsBehind,
+  capabilitiesOf,
+  keyAt,
+  stepAt,
+  unfitArgs,
+} from './binding.js';
 export type { Binding, BindingFacts } from './binding.js';
 export type { BriefTerms } from './terms.js';
 export { briefOf, checksOf, classUnder, isRead, isUnsaid, termsOf } from './terms.js';

@@ -51,7 +51,68 @@ describe('a schema that unfolds without end', () => {
     };
     expect(schemaProblem(wide)).toBeNull();
     expect(checkArgs({ p7: { p9: 'x' } }, wide)).toMatchObject([{ code: 'ARGS_TYPE', path: '/p7/p9' }]);
-    expect(schemaProblem(folded)).toBeNull();
+  });
+
+  it('is refused where a place would be judged without end', () => {
+    const node = (keyword: string, count: number): Json => ({
+      type: 'object',
+      $defs: {
+        node: {
+          type: 'object',
+          allOf: times(
+            count,
+            keyword === 'properties'
+              ? { properties: { next: { $ref: '#/$defs/node' } } }
+              : { [keyword]: { $ref: '#/$defs/node' } },
+          ),
+        },
+      },
+      $ref: '#/$defs/node',
+    });
+    const branching: Json = { type: 'object', anyOf: times(2_000, { minProperties: 1 }) };
+    for (const schema of [folded, node('properties', 2), node('additionalProperties', 2), branching])
+      expect(schemaProblem(schema)).toMatch(/more often than anybody can wait/);
+    const dependent: Json = {
+      type: 'object',
+      properties: { next: { $ref: '#' } },
+      dependentSchemas: { next: { properties: { next: { $ref: '#' } } } },
+    };
+    expect(schemaProblem(dependent)).toMatch(/more often than anybody can wait/);
+    // The same in patterns, in lists and in parts that are put together.
+    const lists: Json = {
+      type: 'object',
+      $defs: { n: { anyOf: [{ items: { $ref: '#/$defs/n' } }, { prefixItems: [{ $ref: '#/$defs/n' }] }] } },
+      patternProperties: { '^a': { $ref: '#/$defs/n' }, a$: { $ref: '#/$defs/n' } },
+    };
+    expect(schemaProblem(lists)).toMatch(/more often than anybody can wait/);
+    expect(schemaProblem({ type: 'object', $dynamicRef: '#node' })).toContain('$dynamicRef');
+  });
+
+  it('may lead to itself where the value goes on, and list its alternatives', () => {
+    const tree: Json = {
+      type: 'object',
+      properties: { left: { $ref: '#' }, right: { $ref: '#' }, tags: { type: 'array', items: { $ref: '#' } } },
+    };
+    const countries: Json = {
+      type: 'object',
+      properties: { country: { oneOf: Array.from({ length: 249 }, (_, at) => ({ const: at })) } },
+    };
+    expect([schemaProblem(tree), schemaProblem(countries)]).toEqual([null, null]);
+    expect(checkArgs({ left: { right: { left: 1 } } }, tree)).toMatchObject([{ path: '/left/right/left' }]);
+  });
+
+  it('judges a large value in the time of its length, and none that is larger', () => {
+    const unique: Json = { type: 'object', properties: { all: { type: 'array', uniqueItems: true } } };
+    const all = Array.from({ length: 60_000 }, (_, at) => ({ at }));
+    expect(checkArgs({ all }, unique)).toEqual([]);
+    expect(checkArgs({ all: [...all, { at: 7 }] }, unique)).toMatchObject([
+      { code: 'ARGS_VALUE', path: '/all', message: '/all must NOT have duplicate items' },
+    ]);
+    const wide: Json = { type: 'object', additionalProperties: { anyOf: times(900, { type: 'integer' }) } };
+    expect(checkArgs({ a: 1 }, wide)).toEqual([]);
+    expect(checkArgs(Object.fromEntries(all.map(({ at }) => [String(at), at])), wide)).toMatchObject([
+      { code: 'ARGS_VALUE', path: '' },
+    ]);
   });
 
   it('is refused where its patterns are', () => {

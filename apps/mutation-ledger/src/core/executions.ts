@@ -1,10 +1,11 @@
 // Intents and executions as the ledger takes them: deduplicated, judged, bound under the contract they name.
-import { contractByDigest, isCloser, PayloadUnreadable } from '@recourse/contract';
+import { contractByDigest, contractByName, isCloser, PayloadUnreadable } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { BroadcastView, DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
 import type { FoundOut, ToolExecuted, ToolPlanned } from '@recourse/messages';
-import type { NamedContract } from '../rules/mutation/binding.decider.js';
+import type { NamedContract } from '../rules/mutation/bound.decisions.js';
 import { alreadyClosed, closedByExecution } from '../rules/mutation/recoverability.decider.js';
 import { cancelHeld, fallenRef } from '../rules/mutation/hold.decider.js';
 import {
@@ -238,7 +239,9 @@ export function contractOf(
       decision: parked('CONTRACT_MISMATCH', `the digest is that of ${known.contract.name}, owned by ${owner}`),
     };
   }
-  return { kind: 'found', contract: known };
+  const schemaOf = (name: string): Json | undefined =>
+    contractByName(views.view('contracts'), tenant, name)?.contract.args_schema as Json | undefined; // it came in as JSON
+  return { kind: 'found', contract: { ...known, schemaOf } };
 }
 
 export function oneOrNone(fact: MutationRecord | null): Decision {

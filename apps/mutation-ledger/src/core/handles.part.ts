@@ -5,7 +5,7 @@ import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, Outgoing, RecordInput } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
 import type { HandleClaimed } from '@recourse/messages';
-import type { NamedContract } from '../rules/mutation/binding.decider.js';
+import type { NamedContract } from '../rules/mutation/bound.decisions.js';
 import { handleToAsk, isHandleAsked, judgeHandle, stagedToAsk } from '../rules/handle/handle.decider.js';
 import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
 import type { Body, MutationRecord } from '../rules/record.messages.js';

@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { canonicalJson } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
 import { contractDigest, forwardDigest, plainPayload, readPayload } from '@recourse/contract';
 import type { MutationRecorded } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
@@ -178,6 +181,48 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
           reason: 'REVERSAL_ARGS_INCOMPLETE:args/amount_minor,args/currency',
         }),
       );
+  });
+
+  it('goes to a person when its undoing would be called with what the tool does not take (A32)', () => {
+    const reverse = readFileSync('examples/contracts/payments.reverse_refund.json', 'utf8');
+    const under = (told: Json, changes: Readonly<Record<string, unknown>> = {}, tool = reverse) => {
+      const body = contractText(changes);
+      const event = refund({ contract_digest: contractDigest(body), args: plainPayload(told) });
+      return ledger({ isRebuilt, contracts: [body, tool] }).run.when(executed(event), NOW);
+    };
+    const unfit = (args: string, ...told: Parameters<typeof under>) =>
+      under(...told).then(
+        fact('MutationRecorded', {
+          recoverability: 'manual_resolution_required',
+          reason: `REVERSAL_ARGS_UNFIT:${args}`,
+          ref: { reversal_args: null, reversal_then: [], reversal_expires_at: null },
+        }),
+      );
+    const asked = { order_id: '4711', amount_minor: 4_200, currency: 'INR' };
+    under(asked).then(fact('MutationRecorded', { recoverability: 'reversal_available', reason: null }));
+    unfit('reversal_args/amount_minor', { ...asked, amount_minor: -4_200 });
+    unfit('reversal_args/amount_minor,reversal_args/currency', { ...asked, amount_minor: '1', currency: null });
+    // What a tool of the tenant's own takes counts, where there is one.
+    const own = { ...(JSON.parse(reverse) as object), args_schema: { type: 'object', maxProperties: 2 } };
+    unfit('reversal_args', asked, {}, canonicalJson(own));
+    // An argument that another compensation gives later does not excuse those that are there.
+    const later = { note: { from: 'step', capability: 'payments.take_deposit', path: '/note' } };
+    const reversal_args = { ...(JSON.parse(contractText()) as { reversal_args: object }).reversal_args, ...later };
+    unfit('reversal_args/amount_minor', { ...asked, amount_minor: -1 }, { reversal_args });
+    // Nor does that it is the second call.
+    const { verification } = JSON.parse(contractText()) as { readonly verification: Json };
+    const then = [
+      {
+        capability: 'payments.reverse_refund',
+        args: { refund_id: { from: 'args', path: '/order_id' }, amount_minor: { from: 'args', path: '/amount_minor' } },
+        verification,
+      },
+    ];
+    unfit(
+      'reversal_then/0/args,reversal_then/0/args/amount_minor',
+      { ...asked, amount_minor: 0.5 },
+      { compensation_capability: 'payments.void_refund', reversal_then: then },
+    );
   });
 
   it('keeps its window when all it lacks is the result of another compensation (B6)', () => {

@@ -72,8 +72,13 @@ const FROM_STEP = {
 const DIGEST = contractDigest(bodyOf(FROM_STEP));
 const first = (more: Parameters<typeof terms>[0] = AUTO, about: Parameters<typeof execution>[0] = {}) =>
   markedInput({ terms: terms(more), execution: execution({ capability: DEPOSIT, ...about }) });
-const second = (more: Parameters<typeof terms>[0] = AUTO, pointer: Parameters<typeof ref>[0] = {}) =>
+const second = (
+  more: Parameters<typeof terms>[0] = AUTO,
+  pointer: Parameters<typeof ref>[0] = {},
+  about: Parameters<typeof markedInput>[0] = {},
+) =>
   markedInput({
+    ...about,
     mutation_id: SECOND,
     rollback_id: rollbackIdOf('acme', SECOND),
     terms: terms({ contract_digest: DIGEST, ...more }),
@@ -191,6 +196,14 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
     start(args)
       .when(second({ ...AUTO, contract_digest: contractDigest(bodyOf(args)) }), 10_000)
       .then(planned({ reason: 'HANDLE_INCOMPLETE' }), fact('StepEscalated'), fact('RecoveryClosed'));
+  });
+
+  it('waits for nobody where something that was told does not fit (A32)', () => {
+    const reason = 'REVERSAL_ARGS_UNFIT:reversal_args/order';
+    start()
+      .when(first(), 9_000)
+      .when(second(AUTO, {}, { reason }), 10_000)
+      .then(planned({ reason: 'HANDLE_INCOMPLETE', lacking: ['reversal_args/order'] }), fact('StepEscalated'));
   });
 
   it("takes nothing from another tenant's compensation in the same run", () => {

@@ -279,6 +279,7 @@ describe('every review item', () => {
     ['HANDLE_MISSING', {}, ['external_transaction_ref']],
     ['PRIOR_VALUE_MISSING', {}, ['prior_value']],
     ['REVERSAL_ARGS_INCOMPLETE:result/refund/id,args/note', {}, ['result/refund/id', 'args/note']],
+    ['REVERSAL_ARGS_UNFIT:reversal_args/amount', {}, ['reversal_args/amount']],
     ['UNCONTRACTED', { terms: null }, ['contract_digest']],
   ])('names what nobody captured: %s (C30)', (reason, more, lacking) => {
     const item = itemOf({ reason, ref: ref({ reversal_args: null }), ...more });

@@ -22,7 +22,8 @@ export const WHY: Readonly<Record<string, string>> = {
   UNCONTRACTED: 'The action has no reversal contract.',
   TOOL_HAS_NO_AUTOMATIC_COMPENSATION: 'The action cannot be undone; it needs a correction.',
   MISSING_COMPENSATION_IMPLEMENTATION: 'No tool compensates the action; a person does it by hand.',
-  HANDLE_INCOMPLETE: 'Facts needed for the compensation were not captured.',
+  HANDLE_INCOMPLETE:
+    'Facts needed for the compensation were not captured, or its tool does not take them as they were told: `lacking` names them.',
   STEP_RESULT_PENDING: 'The compensation takes an argument from another one that is not verified yet.',
   STEP_RESULT_MISSING: 'The compensation takes an argument from another one that did not give it.',
   CHILDREN: 'Effects of other runs that were made from this one are undone first.',

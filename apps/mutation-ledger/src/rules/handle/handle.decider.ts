@@ -12,7 +12,7 @@ import type { HandleClaimed, HandleNamed } from '@recourse/messages';
 import { OWNER_OF_EXPOSED } from '../owners.js';
 import { isRecorded } from '../mutation/mutation.messages.js';
 import type { Awaited, Mutation, ReasonCode } from '../mutation/mutation.messages.js';
-import type { NamedContract } from '../mutation/binding.decider.js';
+import type { NamedContract } from '../mutation/bound.decisions.js';
 import { moveToPerson } from '../mutation/recoverability.decider.js';
 import { record } from '../record.messages.js';
 import type { Body, MutationRecord } from '../record.messages.js';

@@ -2,7 +2,6 @@
 import type { Json } from '@recourse/kernel';
 import {
   atLeast,
-  bindReversal,
   classUnder,
   consequenceOf,
   ERROR_KINDS,
@@ -14,7 +13,7 @@ import {
   termsOf,
   valueOf,
 } from '@recourse/contract';
-import type { Binding as Bound, Contract } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
 import type {
   ContractTerms,
   Execution,
@@ -26,15 +25,11 @@ import type {
   ToolExecuted,
   ToolPlanned,
 } from '@recourse/messages';
+import { bind, isBindable, reasonOfMissing } from './bound.decisions.js';
+import type { Bound, Facts, NamedContract } from './bound.decisions.js';
 import { RECOVERABILITY_AFTER } from './mutation.transitions.js';
 import type { RecoverabilityMove } from './mutation.transitions.js';
 import type { ReasonCode } from './mutation.messages.js';
-
-/** The contract an execution names. */
-export interface NamedContract {
-  readonly contract: Contract;
-  readonly digest: Buffer;
-}
 
 /** What acceptance makes of an execution. */
 export interface Acceptance {
@@ -47,13 +42,6 @@ export interface Acceptance {
   readonly reason: ReasonCode | null;
   /** What was done, as an approval before it covers it (P4); null where nothing was. */
   readonly action_digest: Buffer | null;
-}
-
-interface Facts {
-  readonly args: Json;
-  readonly result: Json | null;
-  readonly priorValue: Json | null;
-  readonly externalRef: string | null;
 }
 
 /** When an execution is recorded, and what the true time is then at the least. */
@@ -79,7 +67,7 @@ export function acceptExecution(
   const prior = event.prior_value ?? planned?.prior_value ?? null;
   const facts = factsOf(event, prior);
   const terms = named === null ? null : termsOf(named.contract, named.digest);
-  const bound: Bound = named === null ? { kind: 'none' } : bindReversal(named.contract, facts);
+  const bound: Bound = named === null ? { kind: 'none' } : bind(named, facts);
   const ref = refOf(id, event, named?.contract ?? null, terms, bound, trueNow);
   const told = {
     ...event,
@@ -253,14 +241,6 @@ function refOf(
   };
 }
 
-/** All that is missing comes from the results of other compensations: there are none before a recovery, and the window runs (B6). */
-function isBindable(bound: Bound): boolean {
-  return (
-    bound.kind === 'bound' ||
-    (bound.kind === 'incomplete' && bound.missing.every((place) => place.startsWith('steps.')))
-  );
-}
-
 interface Moves {
   readonly moves: readonly RecoverabilityMove[];
   readonly reason: ReasonCode | null;
@@ -278,6 +258,8 @@ function movesOf(
   if (outcome === 'uncertain') return { moves: ['outcome_pending'], reason: 'EXECUTION_UNCERTAIN' };
   if (terms === null) return { moves: ['committed', 'manual_required'], reason: 'UNCONTRACTED' };
   if (bound.kind === 'none') return { moves: ['committed'], reason: 'NO_REVERSAL' };
+  if (bound.kind === 'unfit')
+    return { moves: ['committed', 'manual_required'], reason: `REVERSAL_ARGS_UNFIT:${bound.args.join(',')}` };
   if (bound.kind === 'incomplete' && !isBindable(bound))
     return { moves: ['committed', 'manual_required'], reason: reasonOfMissing(bound.missing) };
   if (ref.reversal_expires_at === null) return { moves: ['committed', 'manual_required'], reason: 'WINDOW_MISSING' };
@@ -290,10 +272,4 @@ function movesOf(
 function escalation({ outcome, handled_as, error_kind }: ToolExecuted): ReasonCode | null {
   if (outcome === 'succeeded' || handled_as !== 'escalated') return null;
   return `ESCALATED:${ERROR_KINDS.find((kind) => kind === error_kind) ?? 'UNKNOWN'}`;
-}
-
-function reasonOfMissing(missing: readonly string[]): ReasonCode {
-  if (missing.includes('external_transaction_ref')) return 'HANDLE_MISSING';
-  if (missing.includes('prior_value')) return 'PRIOR_VALUE_MISSING';
-  return `REVERSAL_ARGS_INCOMPLETE:${missing.join(',')}`;
 }

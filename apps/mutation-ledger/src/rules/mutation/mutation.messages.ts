@@ -24,7 +24,7 @@ export type RecoveryEvent =
   | { readonly type: 'Dispatched'; readonly body: { readonly step_id: string; readonly attempt: number } }
   | { readonly type: 'Settled'; readonly body: LegVerdict };
 
-/** Why automation is not possible; REVERSAL_ARGS_INCOMPLETE is followed by the fields that lack, CLOSED_BY by the event. */
+/** Why automation is not possible; REVERSAL_ARGS_INCOMPLETE and _UNFIT are followed by the fields, CLOSED_BY by the event. */
 export type ReasonCode =
   | 'UNCONTRACTED'
   | 'NO_REVERSAL'
@@ -41,6 +41,8 @@ export type ReasonCode =
   /** The agent's call failed, and its playbook gives that kind of error to a person. */
   | `ESCALATED:${ErrorKind}`
   | `REVERSAL_ARGS_INCOMPLETE:${string}`
+  /** What its undoing would be called with does not fit what that capability takes. */
+  | `REVERSAL_ARGS_UNFIT:${string}`
   | `CLOSED_BY:${string}`
   | `RESOLVED:${string}`
   | CancelReason;

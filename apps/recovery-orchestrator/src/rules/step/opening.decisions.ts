@@ -152,6 +152,8 @@ function handled(marked: Marked, { contract, steps }: Around): Handled {
   if (marked.reason === HANDLE_CLAIMED) return { ref, handle: 'claimed' };
   const handle = handleOf(terms, ref);
   if (handle !== 'incomplete') return { ref, handle };
+  // What does not fit already does not fit better with what others give.
+  if (marked.reason?.startsWith('REVERSAL_ARGS_UNFIT:') === true) return { ref, handle };
   const binding = bindFromSteps(marked, contract, steps);
   switch (binding.kind) {
     case 'bound':
@@ -171,14 +173,15 @@ const PLACES_OF_REASON: Readonly<Record<string, readonly string[]>> = {
   WINDOW_MISSING: ['reversal_window_ms'],
 };
 
+/** Reasons that name the places themselves. */
+const WITH_PLACES: readonly string[] = ['REVERSAL_ARGS_INCOMPLETE', 'REVERSAL_ARGS_UNFIT'];
+
 /** Names what nobody captured, as the ledger found it when it bound the effect (C30): never guessed, and looked up nowhere else. */
 function lackingFor(handle: Handle, reason: string | null): readonly string[] {
   if (handle === 'uncontracted') return ['contract_digest'];
   if (handle === 'unverifiable') return ['verification'];
   const [code = '', places] = reason?.split(':') ?? [];
-  return code === 'REVERSAL_ARGS_INCOMPLETE' && places !== undefined
-    ? places.split(',')
-    : (PLACES_OF_REASON[code] ?? []);
+  return WITH_PLACES.includes(code) && places !== undefined ? places.split(',') : (PLACES_OF_REASON[code] ?? []);
 }
 
 /** What an approval covers (P4); any change of one of these voids it. */

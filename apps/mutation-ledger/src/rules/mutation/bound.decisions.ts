@@ -1,0 +1,49 @@
+// What undoes an execution, bound from its facts: all there, lacking something, or unfit for the tool that would be called (A32).
+//
+// Boundary: pure.
+import { bindReversal, unfitArgs } from '@recourse/contract';
+import type { Binding, Contract } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
+import type { ReasonCode } from './mutation.messages.js';
+
+/** The contract an execution names. */
+export interface NamedContract {
+  readonly contract: Contract;
+  readonly digest: Buffer;
+  /** The args_schema under which the tenant calls a capability now; undefined where no contract says. */
+  readonly schemaOf: (capability: string) => Json | undefined;
+}
+
+/** A reversal as it is bound; `unfit` names the arguments that its calls do not take. */
+export type Bound = Binding | { readonly kind: 'unfit'; readonly args: readonly string[] };
+
+/** What an execution says of itself. */
+export interface Facts {
+  readonly args: Json;
+  readonly result: Json | null;
+  readonly priorValue: Json | null;
+  readonly externalRef: string | null;
+}
+
+/** What an agent tells may not make a recovery call a tool with what the tool does not take. */
+export function bind({ contract, schemaOf }: NamedContract, facts: Facts): Bound {
+  const bound = bindReversal(contract, facts);
+  if (!isBindable(bound)) return bound;
+  const unfit = unfitArgs(contract, facts, schemaOf);
+  return unfit.length === 0 ? bound : { kind: 'unfit', args: unfit };
+}
+
+/** All that is missing comes from the results of other compensations: there are none before a recovery, and the window runs (B6). */
+export function isBindable(bound: Bound): boolean {
+  return (
+    bound.kind === 'bound' ||
+    (bound.kind === 'incomplete' && bound.missing.every((place) => place.startsWith('steps.')))
+  );
+}
+
+/** Why a person is asked about what lacks. */
+export function reasonOfMissing(missing: readonly string[]): ReasonCode {
+  if (missing.includes('external_transaction_ref')) return 'HANDLE_MISSING';
+  if (missing.includes('prior_value')) return 'PRIOR_VALUE_MISSING';
+  return `REVERSAL_ARGS_INCOMPLETE:${missing.join(',')}`;
+}
