@@ -686,7 +686,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'B6',
     spec: 'apps/mutation-ledger/src/core/mutations.core.unit.spec.ts',
     test: 'an execution, rebuilt before every step keeps its window when all it lacks is the result of another compensation (B6)',
-    file: 'apps/mutation-ledger/src/rules/mutation/binding.decider.ts',
+    file: 'apps/mutation-ledger/src/rules/mutation/bound.decisions.ts',
     find: "return ( bound.kind === 'bound' || (bound.kind === 'incomplete' && bound.missing.every((place) => place.startsWith('steps.'))) );",
     replace:
       "return bound.kind === 'bound' || (bound.kind === 'incomplete' && bound.missing.every((place) => place === 'steps.'));",
