@@ -878,4 +878,13 @@ export const BREAKS: readonly Break[] = [
     find: "...(signatures === 'checked' ? [] : ['', NOT_CHECKED])",
     replace: '',
   },
+  {
+    id: 'console-a-person-before-a-fall-unsaid',
+    requirement: 'console/source-drill',
+    spec: 'apps/cli/src/commands/assumptions.command.unit.spec.ts',
+    test: 'the preview of a fact that turns out false tells what would fall, and why a person would be asked first, on the word of whoever says what stands',
+    file: 'apps/cli/src/commands/assumptions.command.ts',
+    find: "why === null ? 'no'",
+    replace: "why !== undefined ? 'no'",
+  },
 ];

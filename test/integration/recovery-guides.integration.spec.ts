@@ -135,10 +135,12 @@ interface Told {
   readonly args: Facts;
   readonly result: Facts;
   readonly handle: string | null;
+  /** What it relies on. */
+  readonly ref?: string;
 }
 
 /** An effect of an agent, on record. Returns its mutation. */
-async function told({ run, name, capability, args, result, handle }: Told): Promise<string> {
+async function told({ run, name, capability, args, result, handle, ref }: Told): Promise<string> {
   const contractDigest = Buffer.from(
     String((await system.get('registry', `/v1/contracts/${capability}`)).body['digest']),
     'hex',
@@ -157,7 +159,7 @@ async function told({ run, name, capability, args, result, handle }: Told): Prom
     idempotencyKey: `key-${name}`,
     subjectRef: name,
     args,
-    assumptionRefs: [],
+    assumptionRefs: ref === undefined ? [] : [ref],
   };
   await system.producer.toolExecuted(action as Parameters<typeof system.producer.toolExecuted>[0], {
     outcome: 'succeeded',
@@ -174,7 +176,7 @@ async function told({ run, name, capability, args, result, handle }: Told): Prom
   return id;
 }
 
-async function refunded(run: string, name: string): Promise<string> {
+async function refunded(run: string, name: string, ref?: string): Promise<string> {
   refunds.set(`re-${name}`, 'settled');
   return told({
     run,
@@ -183,6 +185,7 @@ async function refunded(run: string, name: string): Promise<string> {
     args: { order_id: name, amount_minor: 5_000, currency: 'INR' },
     result: { refund_id: `re-${name}`, status: 'settled' },
     handle: `re-${name}`,
+    ...(ref === undefined ? {} : { ref }),
   });
 }
 
@@ -410,6 +413,14 @@ const OPERATE: readonly Expected[] = [
   { of: /incidents show/, shows: /runbooks\/refunds\.md[\s\S]+takes nothing back/ },
   { of: /recoveries abandon/, shows: /step_id/ },
   { of: /incidents close/, shows: /incident_id/ },
+  {
+    of: /assumptions preview/,
+    shows: /said by +warehouse[\s\S]+rely on it by name +1\n[\s\S]*would fall +1\n/,
+    before: async () => {
+      variables['REF'] = 'order/4713#not_shipped';
+      await refunded('run-relying', 'relying', variables['REF']);
+    },
+  },
   {
     of: /undo "\$RUN" --preview/,
     shows: /storage\.purge_object[\s\S]+cannot be undone[\s\S]+effects that need approval/,

@@ -2,8 +2,11 @@
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { instant } from '../output/table.js';
+import { formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
+import { CliProblem } from '../problem.js';
+import type { Session } from '../session.js';
+import { fallFields } from './fall.js';
 import type { Act } from './options.js';
 import { addListAction } from './shapes.js';
 
@@ -34,6 +37,53 @@ export function addAssumptions(program: Command, act: Act): void {
       query: ({ ref, run, disputed }) => ({ ref, run_id: run, disputed: disputed === true ? 'true' : undefined }),
     },
   );
+  assumptions
+    .command('preview')
+    .description(
+      'shows what would fall if a source said now that the ref does not hold, or why a person would be asked first; states nothing',
+    )
+    .argument('<ref>', 'assumption ref')
+    .option('--source <name>', 'who would say it; unless told whoever says what stands')
+    .option('--run <id>', 'said of one run alone')
+    .action(
+      act<PreviewOptions>(async (session, { source, run }, ref = '') => {
+        const said = { ref, run_id: run, source: source ?? (await sourceOf(session, ref)) };
+        const told = await session.service('ledger').get('/v1/sources/drill', said);
+        session.show(told, () => previewText(told));
+      }),
+    );
+}
+
+interface PreviewOptions {
+  readonly source?: string;
+  readonly run?: string;
+}
+
+/** Whoever says what stands for the ref. Errors: CliProblem(SOURCE_MISSING) where nobody does. */
+async function sourceOf(session: Session, ref: string): Promise<string> {
+  const { items } = await session.service('ledger').list('/v1/assumptions', { ref }, 1);
+  const source = items[0]?.['source'];
+  if (typeof source === 'string') return source;
+  throw new CliProblem('SOURCE_MISSING', `nobody has said anything of ${ref} yet`, 'usage', {
+    remedy:
+      'Name who would say it: --source <name>; recourse sources list names those that spoke. Or look at the ref again.',
+  });
+}
+
+function previewText(told: Doc): string {
+  const { ref, source, relying, held: why, weight_permille: weight, threshold_permille: least } = told;
+  const held = docOf(why);
+  return formatFields([
+    ['ref', ref],
+    ['said by', source],
+    [
+      'weighs',
+      typeof least !== 'number' ? null : `${String(weight)} of the ${String(least)} permille that need no person`,
+    ],
+    ['a person is asked first', why === null ? 'no' : `${String(held['reason'])}: ${String(held['detail'])}`],
+    ['rely on it by name', relying],
+    ...fallFields(told),
+  ]);
 }
 
 function sidesText(row: Doc): string {

@@ -36,3 +36,45 @@ describe('the list of assumptions', () => {
     ]);
   });
 });
+
+const FALL = {
+  source: 'warehouse',
+  ref: REF.ref,
+  relying: 2,
+  weight_permille: 500,
+  threshold_permille: 800,
+  held: { reason: 'TRUST_LOW', detail: 'warehouse weighs 500' },
+  bound_at: null,
+  falls: { commits: 3, with_effect: 2, without_effect: 1, runs: 2 },
+  fallen_already: 1,
+  money: [{ currency: 'EUR', amount_minor: 4_900, mutations: 2 }],
+  subjects: { count: 1, first: ['4711'] },
+  consumers: [{ consumer: 'billing', commits: 3 }],
+  beyond_bound: { commits: 0, first: [] },
+  truncated: false,
+};
+
+describe('the preview of a fact that turns out false', () => {
+  const routes = (items: readonly object[]) =>
+    table({ 'GET /v1/assumptions': { items, next_cursor: null }, 'GET /v1/sources/drill': FALL });
+
+  it('tells what would fall, and why a person would be asked first, on the word of whoever says what stands', async () => {
+    const { call, asked, out } = desk(routes([REF]));
+    expect(await call('assumptions', 'preview', REF.ref, '--run', 'run-1')).toBe(0);
+    const drill = askedFor(asked.at(-1)?.path ?? '');
+    expect([drill.get('ref'), drill.get('run_id'), drill.get('source')]).toEqual([REF.ref, 'run-1', 'warehouse']);
+    expect(out()).toMatch(/a person is asked first +TRUST_LOW: warehouse weighs 500/);
+    expect(out()).toMatch(/rely on it by name +2\n/);
+    expect(out()).toMatch(/would fall +3\n/);
+    expect(out()).toMatch(/49[.,]00 EUR in 2|EUR 49[.,]00 in 2/);
+    expect(out()).toMatch(/billing \(3\)/);
+  });
+
+  it('is asked of the source that is named, and asks for one where nobody has spoken', async () => {
+    const { call, asked, note } = desk(routes([]));
+    expect(await call('assumptions', 'preview', REF.ref, '--source', 'carrier')).toBe(0);
+    expect(asked.map(({ path }) => askedFor(path).get('source'))).toEqual(['carrier']);
+    expect(await call('assumptions', 'preview', REF.ref)).toBe(2);
+    expect(note()).toContain('SOURCE_MISSING');
+  });
+});

@@ -9,11 +9,12 @@ import { lineageText } from '../lineage/lineage-text.js';
 import { drawnOf } from '../lineage/lineage-graph.js';
 import type { Drawn } from '../lineage/lineage-graph.js';
 import { byHarm, carried, endsComparing, heldIn, partsOf } from '../lineage/reconcile.js';
-import { formatFields, formatTable, instant, minorUnits } from '../output/table.js';
+import { formatFields, formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { problemOf, problemText } from '../problem.js';
 import type { Session } from '../session.js';
 import { addPackets } from './lineage-packet.command.js';
+import { fallFields } from './fall.js';
 import type { Act } from './options.js';
 import { addDivergences } from './divergences.command.js';
 import { addListAction } from './shapes.js';
@@ -90,7 +91,7 @@ function addReads(lineage: Command, act: Act): void {
     .action(
       act(async (session, _options, commit = '') => {
         const told = await ask(session, commit, '/preview');
-        session.show(told, () => previewText(told));
+        session.show(told, () => formatFields([['commit', told['commit']], ...fallFields(told)]));
       }),
     );
   lineage
@@ -170,34 +171,6 @@ const DRAWN: Readonly<Record<string, (drawn: Drawn) => string>> = {
   dot: lineageDot,
   text: lineageText,
 };
-
-function previewText(told: Doc): string {
-  const [falls, subjects, beyond] = [docOf(told['falls']), docOf(told['subjects']), docOf(told['beyond_bound'])];
-  const money = listOf(told['money'])
-    .map(docOf)
-    .map(
-      (sum) =>
-        `${minorUnits(sum['amount_minor'], sum['currency']) ?? String(sum['amount_minor'])} in ${String(sum['mutations'])}`,
-    );
-  const consumers = listOf(told['consumers'])
-    .map(docOf)
-    .map((one) => `${String(one['consumer'])} (${String(one['commits'])})`);
-  return formatFields([
-    ['commit', told['commit']],
-    ['would fall', falls['commits']],
-    ['with an effect', falls['with_effect']],
-    ['without one', falls['without_effect']],
-    ['runs', falls['runs']],
-    ['fell already', told['fallen_already']],
-    ['money', money],
-    ['subjects', subjects['count']],
-    ['such as', subjects['first']],
-    ['consumers', told['consumers'] === null ? 'not known' : consumers],
-    ['bound', instant(told['bound_at'])],
-    ['beyond the bound', beyond['commits']],
-    ['incomplete', told['truncated'] === true ? 'there are more commits than were looked at' : null],
-  ]);
-}
 
 function settledText(told: Doc): string {
   const counted = (name: string): unknown => docOf(told[name])['count'];
