@@ -1008,4 +1008,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (units.length > 0) return',
     replace: 'if (units.length > 9) return',
   },
+  {
+    id: 'a32-seconds-are-told',
+    requirement: 'A32/instants',
+    spec: 'libs/sdk/src/producer/producer.unit.spec.ts',
+    test: 'an instant in seconds is refused before it leaves: as milliseconds it would be 1970, and have no effect that anybody sees',
+    file: 'libs/sdk/src/producer/instants.ts',
+    find: 'if (isWhole && (instant < SECONDS_MIN || instant >= SECONDS_MAX)) continue;',
+    replace: 'if (isWhole) continue;',
+  },
 ];

@@ -158,6 +158,11 @@ export const FAILURES = {
     summary: 'The projection head was moved by another owner; the loop reloads.',
   },
   NOT_READY: { retry: 'backoff', httpStatus: 503, summary: 'The service has not read its inputs to the end yet.' },
+  INSTANT_INVALID: {
+    retry: 'never',
+    httpStatus: 400,
+    summary: 'An instant is a whole number of milliseconds since 1970, as Date.now() gives it, and not of seconds.',
+  },
   TENANT_INVALID: {
     retry: 'never',
     httpStatus: 400,

@@ -39,6 +39,12 @@ export const LOG_TOPICS: readonly string[] = TOPICS.filter(({ kind }) => (kind a
   ({ name }) => name,
 );
 
+/**
+ * The same, what speaks of other logs before those: a dump of a stack at work holds whatever its heads and notices speak of, since a
+ * log that is read later is read further.
+ */
+export const CAUSES_LAST: readonly string[] = LOG_TOPICS.toReversed();
+
 /** What one answer of a broker may bring, octets: fewer requests, and not much to hold. */
 const FETCH_BYTES = 2 << 20;
 

@@ -15,7 +15,7 @@ import type { AuditStart } from '../audit/partition-audit.js';
 import { auditReport, describeReport } from '../audit/report.js';
 import type { AuditReport, KnownHeads, PartitionReport } from '../audit/report.js';
 import { withScratch } from '../audit/scratch.js';
-import { auditTopics, LOG_TOPICS } from '../audit/topics.js';
+import { auditTopics, CAUSES_LAST, LOG_TOPICS } from '../audit/topics.js';
 import { OPERATOR } from '../config.js';
 import { kafkaAs } from '../kafka.js';
 import { CliProblem } from '../problem.js';
@@ -176,11 +176,12 @@ async function dump(session: Session, folder: string): Promise<AuditReport> {
   // What nobody vouches for is evidence: it is written as it lies, and judged beside that.
   const kafka = kafkaAs(session.settings, OPERATOR, { signing: null });
   const writer = createDump(folder, registry);
-  const dumped = { kafka, registry, logId, topics: LOG_TOPICS, known: new Map(), dump: { writer, signing } };
+  const dumped = { kafka, registry, logId, topics: CAUSES_LAST, known: new Map(), dump: { writer, signing } };
   const reports = await withScratch((scratch) => auditTopics({ ...dumped, scratch }));
   writer.close();
   session.terminal.note(`The dump is in ${folder}.`);
-  return auditReport(logId, reports, { signing, auditor: null });
+  const inOrder = LOG_TOPICS.flatMap((topic) => reports.filter((report) => report.topic === topic));
+  return auditReport(logId, inOrder, { signing, auditor: null });
 }
 
 function makeKey(

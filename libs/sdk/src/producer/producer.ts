@@ -20,6 +20,8 @@ import type {
   ToolOutcome,
   ToolPlanned,
 } from '@recourse/messages';
+import { refuseSeconds } from './instants.js';
+import type { Instants } from './instants.js';
 
 /** Wire on which intents and executions are told. */
 export const EXECUTIONS_TOPIC = 'recourse.tool-executions';
@@ -112,7 +114,7 @@ export interface ToldChunk {
   readonly chunk: Payload;
 }
 
-/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID, PRINCIPAL_INVALID). */
+/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID, PRINCIPAL_INVALID, INSTANT_INVALID). */
 export interface Producer {
   toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string>;
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string>;
@@ -134,7 +136,7 @@ export interface ProducerOptions {
   readonly registerSchemas?: boolean;
 }
 
-interface Told {
+interface Told extends Instants {
   readonly event_id: string;
   readonly tenant: string;
   readonly agent_id?: string;
@@ -153,6 +155,7 @@ export async function createProducer({
   const wire = await kafka.wireProducer();
 
   async function send(topic: string, type: string, key: string, body: Told): Promise<string> {
+    refuseSeconds(body);
     if (!isTenant(body.tenant))
       throw new Failure('TENANT_INVALID', `${JSON.stringify(body.tenant)} names no tenant; it would be parked`);
     for (const name of [body.agent_id, body.initiator])

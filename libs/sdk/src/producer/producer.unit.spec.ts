@@ -112,3 +112,25 @@ describe('a statement of no tenant', () => {
     expect(await read(ASSUMPTIONS_TOPIC)).toEqual([]);
   });
 });
+
+describe('an instant in seconds', () => {
+  it('is refused before it leaves: as milliseconds it would be 1970, and have no effect that anybody sees', async () => {
+    const { producer, read } = await stage();
+    const statement = { tenant: 'acme', ref: 'order/1#open', statement: {} };
+    for (const statedAt of [1_795_852_482, 1_795_852_482.5, Number.NaN]) {
+      const told = { ...statement, statedAt };
+      for (const saying of [
+        producer.assumptionDeclared(told),
+        producer.assumptionReaffirmed(told),
+        producer.assumptionInvalidated({ ...told, sourceKind: 'observation' }),
+      ])
+        await expect(saying).rejects.toMatchObject({
+          code: 'INSTANT_INVALID',
+          message: expect.stringContaining('statedAt'),
+        });
+    }
+    expect(await read(ASSUMPTIONS_TOPIC)).toEqual([]);
+    await producer.assumptionDeclared({ ...statement, statedAt: 1_795_852_482_000 });
+    expect(await read(ASSUMPTIONS_TOPIC)).toHaveLength(1);
+  });
+});

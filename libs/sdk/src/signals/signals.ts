@@ -5,6 +5,7 @@
 import { canonicalJson, deriveId, Failure, isSubject, isTenant, sha256Hex, SUBJECT_FORM } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
 import type { AgentSignalled, Codecs, Money, OutcomeRecorded } from '@recourse/messages';
+import { refuseSeconds } from '../producer/instants.js';
 
 /** Wire on which agents are spoken of. */
 export const SIGNALS_TOPIC = 'recourse.agent-signals';
@@ -77,7 +78,7 @@ export interface SaidOutcome extends About {
   readonly endedAt: number;
 }
 
-/** Speaks of agents. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID, PRINCIPAL_INVALID). */
+/** Speaks of agents. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID, PRINCIPAL_INVALID, INSTANT_INVALID). */
 export interface Signals {
   score(said: SaidScore): Promise<string>;
   incident(said: SaidIncident): Promise<string>;
@@ -107,6 +108,7 @@ export async function createSignals({
 
   async function send(type: string, body: AgentSignalled | OutcomeRecorded): Promise<string> {
     const { tenant, agent_id, source: speaker, event_id } = body;
+    refuseSeconds(body);
     if (!isTenant(tenant)) throw new Failure('TENANT_INVALID', `${JSON.stringify(tenant)} names no tenant`);
     for (const name of [agent_id, speaker])
       if (!isSubject(name))
