@@ -61,5 +61,7 @@ describe('recourse keys', () => {
     writeFileSync(file, '{"keys": [{"id": "a", "speaks_as": "source"}]}');
     expect(await at.call('keys', 'check', file)).toBe(2);
     expect(at.note()).toContain('KEYRING_INVALID: /keys/0/names must be');
+    expect(await at.call('keys', 'check', inFolder('none.json'))).toBe(2);
+    expect(at.note()).toMatch(/FILE_UNREADABLE: .*none\.json cannot be read/);
   });
 });

@@ -150,7 +150,10 @@ function describeProblem({ code, message, remedy, problems }: CliProblem): strin
   const isListed = problems.length > 0 && problems.every((one) => message.includes(one.message));
   return [
     `${code}: ${isListed ? `${String(problems.length)} ${problems.length === 1 ? 'thing is' : 'things are'} wrong` : message}`,
-    ...problems.map((one) => `  ${one.code}${one.path === undefined ? '' : ` at ${one.path}`}: ${one.message}`),
+    ...problems.map(
+      (one) =>
+        `  ${one.code}${one.path === undefined ? '' : ` at ${one.path === '' ? 'the whole' : one.path}`}: ${one.message}`,
+    ),
     ...(remedy === null ? [] : [`What to do: ${remedy}`]),
   ].join('\n');
 }

@@ -22,13 +22,15 @@ it('what a refusal lists is said once, with its code and place', async () => {
   const problems = [
     { code: 'INVALID_VALUE', path: '/state', message: 'is "x", and may be open or held' },
     { code: 'TOO_SMALL', path: '/run_id', message: 'must not be empty' },
+    { code: 'UNKNOWN_KEY', path: '', message: 'must have no member colour' },
   ];
   const detail = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
   const { call, note } = desk(() => Response.json({ code: 'INPUT_INVALID', detail, problems }, { status: 400 }));
   expect(await call('recoveries', 'list')).toBe(EXIT_CODES.refused.code);
-  expect(note().split('\n').slice(0, 3)).toEqual([
-    'INPUT_INVALID: 2 things are wrong',
+  expect(note().split('\n').slice(0, 4)).toEqual([
+    'INPUT_INVALID: 3 things are wrong',
     '  INVALID_VALUE at /state: is "x", and may be open or held',
     '  TOO_SMALL at /run_id: must not be empty',
+    '  UNKNOWN_KEY at the whole: must have no member colour',
   ]);
 });

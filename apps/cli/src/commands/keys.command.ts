@@ -5,7 +5,6 @@ import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { parseKeyring, publicKeyText, signerOf, SPEAKER_ROLES } from '@recourse/kernel';
-import type { Keyring, KnownKey } from '@recourse/kernel';
 import { formatTable, instant } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
@@ -92,7 +91,8 @@ const COLUMNS = [
 ];
 
 function checkRing(session: Session, file: string): void {
-  const keys = [...usable(() => ringIn(file)).values()];
+  const text = textIn(file);
+  const keys = [...usable(() => parseKeyring(text)).values()];
   session.show(
     keys.map(({ keyId, roles, names, tenants, validFrom, validUntil, revokedAt }) => ({
       ...{ id: keyId, speaks_as: roles, names, tenants },
@@ -102,8 +102,15 @@ function checkRing(session: Session, file: string): void {
   );
 }
 
-function ringIn(file: string): Keyring {
-  return parseKeyring(readFileSync(file, 'utf8'));
+function textIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new CliProblem('FILE_UNREADABLE', `${file} cannot be read`, 'usage', {
+      cause,
+      remedy: 'Name the file of a keyring: JSON of {"keys": [...]}, whose entries `recourse keys new` prints.',
+    });
+  }
 }
 
 function usable<T>(read: () => T): T {

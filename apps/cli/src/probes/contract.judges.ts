@@ -35,7 +35,7 @@ export function ruled({ seen }: Scope): Finding {
   const reports = lintDocuments(standing.map((one) => ({ file: label(one), value: withoutTenant(one) })));
   return none(
     reports.flatMap(({ file, problems }) =>
-      problems.map(({ code, path }) => `${file}: ${code}${path === undefined ? '' : ` at ${path}`}`),
+      problems.map(({ code, path }) => `${file}: ${code}${path === undefined || path === '' ? '' : ` at ${path}`}`),
     ),
     counted(standing, 'contracts keep the rules of registration'),
   );
