@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { parseKeyring, publicKeyText, signerOf, SPEAKER_ROLES } from '@recourse/kernel';
+import type { KnownKey } from '@recourse/kernel';
 import { formatTable, instant } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
