@@ -2593,4 +2593,13 @@ export const BREAKS: readonly Break[] = [
     find: 'return unfit.length === 0 ? bound',
     replace: 'return unfit.length < 100 ? bound',
   },
+  {
+    id: 'e50-refused-of-another-tenant',
+    requirement: 'E50/refused',
+    spec: 'apps/mutation-ledger/src/core/mutations.consumers.unit.spec.ts',
+    test: 'a consumer that is waited for, straight says beside what is due why what was said in its name is no answer, and nothing of another tenant',
+    file: 'apps/mutation-ledger/src/rows/consumer.rows.ts',
+    find: 'return delivery?.tenant === tenant ?',
+    replace: "return delivery !== undefined && tenant !== '' ?",
+  },
 ];

@@ -418,6 +418,5 @@ export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
   ),
   CheckpointHardened: together(COMMIT_FOLD.CheckpointHardened, REEVALUATION_FOLD.CheckpointHardened),
   AnswerRefused: unchanged,
-  AckRefused: unchanged,
   ErasureOrdered: unchanged,
 };

@@ -35,6 +35,7 @@ const DELIVERIES: readonly Column<Doc>[] = [
   { title: 'PHASE', of: (row) => row['phase'] },
   { title: 'ROLLED BACK', of: (row) => instant(row['rolled_back_at']) },
   { title: 'ANSWERED AFTER', of: (row) => duration(docOf(row['answer'])['after_ms']), align: 'right' },
+  { title: 'REFUSED', of: (row) => refusedText(docOf(row['refused'])) },
   { title: 'OWNER', of: (row) => (row['phase'] === 'acknowledged' ? null : row['owner']) },
   { title: 'BY', of: (row) => (row['phase'] === 'acknowledged' ? null : instant(row['deadline_at'])) },
 ];
@@ -107,7 +108,14 @@ function addDeliveries(program: Command, act: Act): void {
   addVerbs(deliveries, act, 'ledger');
 }
 
-function fitText(row: Doc): string {
+/** Why what was said last in its name is no answer. */
+function refusedText({ code, detail }: Doc): string | null {
+  return typeof code === 'string' ? `${code}: ${String(detail)}` : null;
+}
+
+function fitText(row: Doc): string | null {
+  if (row['misfit'] !== true && Number(row['acknowledged']) === 0)
+    return Number(row['due']) > 0 ? 'no answer yet' : null;
   if (row['misfit'] !== true) return 'yes';
   const [why, advice] = [String(row['why']), row['advice']];
   return typeof advice === 'string' ? `no: ${why}; subscribe with mode ${advice}` : `no: ${why}`;

@@ -40,6 +40,9 @@ const REPORT = {
   ],
   more: false,
 };
+/** Nobody of it has answered yet; and nothing was due. */
+const SILENT = { ...REPORT.items[1], consumer: 'report', acknowledged: 0, waiting: 1 };
+const UNDUE = { ...SILENT, consumer: 'idle', due: 0, waiting: 0 };
 const DELIVERY = {
   tenant: 'acme',
   consumer: 'mailer',
@@ -82,18 +85,24 @@ describe('consumers', () => {
     );
     expect(gate).toMatch(/^gate +acme +sync .* yes$/);
     expect(paths()).toEqual(['/v1/reports/consumers?consumer=mailer&tenant=acme&limit=200']);
+    const silent = ledger({ '/v1/reports/consumers': { items: [SILENT, UNDUE], more: false } });
+    expect(await silent.call('consumers')).toBe(0);
+    expect(silent.out()).toMatch(/report .* no answer yet\nidle .* -$/);
   });
 });
 
 describe('deliveries', () => {
   it('shows who has not answered, who looks after it, and by when', async () => {
-    const { call, paths, out } = ledger({ '/v1/deliveries': { items: [DELIVERY, ANSWERED], next_cursor: null } });
+    const refused = { code: 'ACK_MALFORMED', detail: 'an instant is none', at: 5 };
+    const { call, paths, out } = ledger({
+      '/v1/deliveries': { items: [{ ...DELIVERY, refused }, ANSWERED], next_cursor: null },
+    });
     expect(await call('deliveries', '--phase', 'overdue', '--run', 'run-1')).toBe(0);
     const [, silent, answered] = out().split('\n');
     expect(silent).toMatch(
-      /^- +mailer +acme +mut_1 +run-1 +async +overdue +1970-01-01 00:00:00Z +- +role:administrator +1970-01-02 00:00:00Z$/,
+      /^- +mailer +acme +mut_1 +run-1 +async +overdue +1970-01-01 00:00:00Z +- +ACK_MALFORMED: an instant is none +role:administrator +1970-01-02 00:00:00Z$/,
     );
-    expect(answered).toMatch(/acknowledged +1970-01-01 00:00:00Z +55 ms +- +-$/);
+    expect(answered).toMatch(/acknowledged +1970-01-01 00:00:00Z +55 ms +- +- +-$/);
     expect(paths()[0]).toMatch(/^\/v1\/deliveries\?.*phase=overdue/);
   });
 

@@ -182,7 +182,11 @@ describe.each(WAYS)('a consumer that is waited for, $way', ({ isRebuilt }) => {
     run
       .when(acked({ derived: [{ run_id: 'run-2', commit_id: 'm-9' }] }), MARKED + 43)
       .then(fact('AckRefused', { code: 'ACK_CONFLICT', consumer: 'mailer' }));
-    expect(run.rows('delivery')[0]?.doc).toMatchObject({ answer: { applied_at: MARKED + 5 } });
+    expect(run.rows('delivery')[0]?.doc).toMatchObject({
+      phase: 'acknowledged',
+      answer: { applied_at: MARKED + 5 },
+      refused: { code: 'ACK_CONFLICT', at: MARKED + 43 },
+    });
   });
 
   it('that stays silent is told to a person once, and still heard', () => {
@@ -267,6 +271,21 @@ describe.each(WAYS)('a consumer that is waited for, $way', ({ isRebuilt }) => {
       .when(acked(forged), MARKED + 1)
       .then(fact('AckRefused', { code, run_id: RUN }));
     expect([phaseOf(run), phaseOf(run, 'report')]).toEqual(['waiting', 'waiting']);
+  });
+
+  it('says beside what is due why what was said in its name is no answer, and nothing of another tenant', () => {
+    const docOf = (run: ReturnType<typeof marked>) => run.rows('delivery').map(({ doc }) => doc['refused']);
+    const run = marked()
+      .when(acked({ tenant: 'globex' }), MARKED + 1)
+      .when(acked({ consumer: 'nobody' }), MARKED + 1);
+    expect(docOf(run)).toEqual([undefined, undefined]);
+    run.when(acked({ applied_at: -1 }), MARKED + 2).when(acked({ rollback_id: 'rb_other' }), MARKED + 3);
+    expect(docOf(run)).toEqual([
+      { code: 'ACK_UNKNOWN_ROLLBACK', detail: expect.stringContaining('another rollback'), at: MARKED + 3 },
+      undefined,
+    ]);
+    run.when(acked(), MARKED + ASYNC_MS - 1);
+    expect(run.rows('delivery')[0]?.doc).toMatchObject({ phase: 'acknowledged', refused: { at: MARKED + 3 } });
   });
 
   it('answers under its run, or not at all', () => {

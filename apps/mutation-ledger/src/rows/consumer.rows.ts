@@ -4,7 +4,7 @@
 // Timers: a delivery at its deadline, once.
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
 import { fallenIn } from '@recourse/messages';
-import type { ConsumerAcknowledged, Fallen } from '@recourse/messages';
+import type { AckRefused, ConsumerAcknowledged, Fallen } from '@recourse/messages';
 import { lateAmong } from '../rules/consumer/ack.decider.js';
 import { deliveryIdOf, deliveryKey } from '../rules/consumer/consumer.messages.js';
 import type { Ack, Answer, Delivery, DeliveryEvent } from '../rules/consumer/consumer.messages.js';
@@ -50,6 +50,7 @@ export const CONSUMER_FOLD = {
   CheckpointRolledBack: ({ commit_id: mutation_id, ...body }, _state, { decidedAt }) =>
     waiting({ ...body, mutation_id }, decidedAt),
   ConsumerAcknowledged: answered,
+  AckRefused: refused,
   DeliveryOverdue: ({ run_id, mutation_id, consumer, owner, deadline_at }, state) =>
     moved(state, { run_id, mutation_id, consumer }, 'DeliveryOverdue', { owner, deadline_at }),
   DeliveryReviewed: ({ run_id, mutation_id, consumer }, state) =>
@@ -115,6 +116,16 @@ function answered(
     latest_ms: late.length === 0 ? null : Math.max(...late),
   };
   return moved(state, { run_id, mutation_id, consumer }, 'ConsumerAcknowledged', { answer });
+}
+
+/** What was refused under the name of a consumer stands beside what is due from it, for whoever asks why it is silent. */
+function refused(
+  { tenant, run_id, mutation_id, consumer, code, detail }: Body<AckRefused>,
+  state: StateView,
+  { decidedAt: at }: AcceptedRecord,
+): readonly Change[] {
+  const delivery = deliveryIn(state, run_id, mutation_id, consumer);
+  return delivery?.tenant === tenant ? [putDelivery({ ...delivery, refused: { code, detail, at } })] : [];
 }
 
 /** The acknowledgement as it came in. */

@@ -79,6 +79,16 @@ export type Delivery = {
   readonly deadline_at: number;
   /** Null until it answered. */
   readonly answer: Answer | null;
+  /** The last answer under its name that was none; absent where there is none. */
+  readonly refused?: RefusedAnswer;
+};
+
+/** Why what a consumer said is no answer. */
+export type RefusedAnswer = {
+  readonly code: string;
+  readonly detail: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
 };
 
 /** What a consumer said. */
