@@ -200,6 +200,7 @@ export { createRollbackConsumer } from './consumer/rollback-consumer.js';
 export type { RollbackConsumer, RollbackConsumerOptions, Subscription } from './consumer/rollback-consumer.js';
 export { createRollbackPoll } from './consumer/rollback-poll.js';
 export type { RollbackPoll, RollbackPollOptions } from './consumer/rollback-poll.js';
+export { RollbackHandlerFailed } from './consumer/own-record.js';
 export type { HeardCommit, HeardRollback, OwnRecord, RollbackHandlers } from './consumer/own-record.js';
 export type { BarrierOutcome } from './consumer/barrier.js';
 export { ACKS_TOPIC } from './consumer/ack-outbox.js';

@@ -94,12 +94,34 @@ export async function hearRollback<Tx>(
   const state = await session.stateOf(commit);
   if (state === 'fallen') return;
   await session.keepState(commit, 'fallen');
-  if (state === null) await handlers.onCommit?.(commitOf(rollback), session.tx);
+  if (state === null) await named('onCommit', commit, async () => handlers.onCommit?.(commitOf(rollback), session.tx));
   const derived = await invalidate(session, commit);
   const emissions = await session.emissionsOf([commit, ...derived]);
   // What was invalidated with a parent was handed to the handler then.
-  if (state === null || derived.length > 0) await handlers.onRollback({ ...rollback, derived, emissions }, session.tx);
+  if (state === null || derived.length > 0)
+    await named('onRollback', commit, () => handlers.onRollback({ ...rollback, derived, emissions }, session.tx));
   if (isDue) await session.owe(ackOf(rollback, { consumer, now, derived, emissions }));
+}
+
+/** Thrown in place of what a handler threw, which is its cause: it says about which commit. */
+export class RollbackHandlerFailed extends Error {
+  override readonly name = 'RollbackHandlerFailed';
+  constructor(
+    handler: string,
+    readonly commit: CommitRef,
+    cause: unknown,
+  ) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`${handler} of commit ${commit.commit_id} in run ${commit.run_id} failed: ${why}`, { cause });
+  }
+}
+
+async function named(handler: string, commit: CommitRef, work: () => Promise<void> | undefined): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    throw new RollbackHandlerFailed(handler, commit, cause);
+  }
 }
 
 /** Marks own commits that were made from a fallen one, level by level. */

@@ -139,6 +139,9 @@ const CASES: Cases<Hearing> = {
     await started();
     await stage.until('a failure', () => troubles.length > 0);
     expect([inbox.rows.get('b'), inbox.rows.get('a')]).toEqual([undefined, undefined]);
+    expect(String(troubles[0])).toMatch(
+      /^RollbackHandlerFailed: on(?:Commit|Rollback) of commit b in run \S+ failed: /,
+    );
     await stop();
     failing.clear();
     heard.length = 0;
