@@ -152,6 +152,12 @@ export const FAILURES = {
     summary:
       'A broker refuses what is sent for its timestamp: the clock of the service is more than an hour off the clock of the broker. Correct the one that is wrong.',
   },
+  KEY_NOT_BELIEVED: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'By its own keyring the key of a process does not speak for it: not there, revoked, out of its time, or another. Nothing is signed until the keyring or RECOURSE_SIGNING_KEY_FILE and _ID are corrected.',
+  },
   PROJECTION_FENCED: {
     retry: 'backoff',
     httpStatus: 503,

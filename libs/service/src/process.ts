@@ -8,7 +8,7 @@ import { ConfigInvalid } from '@recourse/config';
 import { accessOf, createKafka, signingFrom } from '@recourse/kafka';
 import type { Kafka, KafkaOptions, Signing, SigningPlaces } from '@recourse/kafka';
 import { RUN_BYTES_MAX, systemClock } from '@recourse/kernel';
-import { ownerOfLog } from '@recourse/messages';
+import { ownerOfLog, TOPICS } from '@recourse/messages';
 import type { Logger, Metrics } from '@recourse/telemetry';
 import type { Authenticate } from './edge/authenticate.js';
 import { takeBodies } from './inbound/http/bodies.js';
@@ -50,7 +50,7 @@ export function connectKafka(
     ...(kafkaVia === undefined ? {} : { via: kafkaVia }),
     ...(wireIsolation === undefined ? {} : { wireIsolation }),
     ...(transactionOpenMs === undefined ? {} : { transactionOpenMs }),
-    signing: serviceSigning(config, logger, metrics),
+    signing: serviceSigning(name, config, logger, metrics),
     logger: ({ level, message, fields }) => {
       logger[level]({ kafka: fields }, message);
     },
@@ -72,8 +72,14 @@ const ARRIVE_WITHIN_MS = 10_000;
 /** How often connections are looked at for that. */
 const LOOKS_PER_ARRIVAL = 10;
 
-function serviceSigning(places: SigningPlaces, logger: Logger, metrics: Pick<Metrics, 'count'>): Signing | null {
+function serviceSigning(
+  service: string,
+  places: SigningPlaces,
+  logger: Logger,
+  metrics: Pick<Metrics, 'count'>,
+): Signing | null {
   const signing = signingFrom(places, {
+    ...(TOPICS.some(({ name }) => ownerOfLog(name) === service) ? { service } : {}),
     ownerOf: ownerOfLog,
     clock: systemClock,
     onTrouble: (cause) => {

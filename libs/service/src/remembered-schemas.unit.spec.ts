@@ -155,6 +155,17 @@ describe('a registry whose answers are kept', () => {
     expect(scene.errors.length).toBeGreaterThan(0);
   });
 
+  it('that does not answer is not needed to read what was seen before, by whichever process', async () => {
+    const scene = await new Scene().provisioned();
+    const value = await scene.written();
+    scene.registry.available = false;
+    const [id, reader] = [value.readUInt32BE(1), createCodecs(scene.process())];
+    await reader.load(id);
+    expect(reader.decodeSync(value)).toMatchObject({ kind: 'decoded', type: 'Progress' });
+    scene.memory.available = false;
+    expect(await codeOf(createCodecs(scene.process()).load(id))).toBe('REGISTRY_UNAVAILABLE');
+  });
+
   it('that does not answer is waited for', async () => {
     const scene = await new Scene().provisioned();
     await scene.written();

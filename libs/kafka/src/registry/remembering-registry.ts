@@ -1,6 +1,7 @@
 // A schema registry whose answers are kept: what it loses later is known all the same, so that a service starts without it.
 //
-// Boundary: a port around the port. The registry is asked first; what is kept answers only for what it says it does not know.
+// Boundary: a port around the port. The registry is asked first; what is kept answers for what it says it does not know, and of texts also
+// while it does not answer: what a record names by its id is read without it, and nothing is written under an id nobody can ask about.
 //
 // Invariants
 //   I1. A schema has one id whatever its subject, as the registry's interface says, so it finds the id again; not its text, which a
@@ -54,7 +55,7 @@ export class RememberingRegistry implements SchemaRegistry {
         this.learn({ id, schema });
         return schema;
       } catch (cause) {
-        const schema = isUnknown(cause) ? (await this.known()).get(id) : undefined;
+        const schema = isUnknown(cause) || isAway(cause) ? (await this.knownWhile(cause)).get(id) : undefined;
         if (schema === undefined) throw cause;
         this.options.onRemembered?.(`schema ${String(id)}`);
         return schema;
@@ -120,6 +121,15 @@ export class RememberingRegistry implements SchemaRegistry {
     });
   }
 
+  /** What is kept; where that cannot be asked either, whatever the registry said stands. */
+  private async knownWhile(cause: unknown): Promise<Map<number, string>> {
+    try {
+      return await this.known();
+    } catch (second) {
+      throw isAway(cause) ? cause : second;
+    }
+  }
+
   private known(): Promise<Map<number, string>> {
     if (this.kept !== null) return this.kept;
     const asked = this.options.memory.all().then((all) => new Map(all.map(({ id, schema }) => [id, schema])));
@@ -149,6 +159,10 @@ export class RememberingRegistry implements SchemaRegistry {
 
 function isUnknown(cause: unknown): boolean {
   return cause instanceof Failure && cause.code === 'UNKNOWN_SCHEMA';
+}
+
+function isAway(cause: unknown): boolean {
+  return cause instanceof Failure && cause.code === 'REGISTRY_UNAVAILABLE';
 }
 
 /** Memory for specs: as durable as the object. */

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Failure, parseKeyring, signerOf } from '@recourse/kernel';
 import type { Clock, Keyring } from '@recourse/kernel';
+import { believedSigner } from './believed-signer.js';
 import type { Signing } from './signing.js';
 
 /** What is said of keys; the variables are in docs/reference/config.md. */
@@ -45,13 +46,16 @@ export function signingPlacesGiven(environment: Readonly<Record<string, string |
 /**
  * How a process signs and whom it believes; null where wires are open.
  *
- * Errors: Failure(KEYRING_INVALID) when wires are strict and a file is missing or cannot be read.
+ * Errors: Failure(KEYRING_INVALID) when wires are strict and a file is missing or cannot be read; Failure(KEY_NOT_BELIEVED) where the
+ *         key of a service does not speak as it. Signing asks again: a key is believed until it is revoked or its time is over.
  */
 export function signingFrom(
   { wires, keyringFile, signingKeyFile, signingKeyId }: SigningPlaces,
   common: Pick<Signing, 'ownerOf' | 'onUnvouched'> & {
     readonly clock: Pick<Clock, 'now' | 'monotonic'>;
     readonly onTrouble?: (cause: unknown) => void;
+    /** Service whose logs the key signs: it begins with no key that does not speak as it. */
+    readonly service?: string;
   },
 ): Signing | null {
   if (wires === 'open') return null;
@@ -62,10 +66,12 @@ export function signingFrom(
     );
   if ((signingKeyFile === undefined) !== (signingKeyId === undefined))
     throw new Failure('KEYRING_INVALID', 'RECOURSE_SIGNING_KEY_FILE and RECOURSE_SIGNING_KEY_ID go together');
-  const signer =
-    signingKeyFile === undefined || signingKeyId === undefined ? null : signerOf(signingKeyId, textOf(signingKeyFile));
-  const { ownerOf, clock, onUnvouched } = common;
+  const { ownerOf, clock, onUnvouched, service } = common;
   const keyring = keyringIn(keyringFile, common);
+  const signer =
+    signingKeyFile === undefined || signingKeyId === undefined
+      ? null
+      : believedSigner(signerOf(signingKeyId, textOf(signingKeyFile)), { keyring, clock, service });
   return { signer, keyring, ownerOf, clock, ...(onUnvouched === undefined ? {} : { onUnvouched }) };
 }
 
