@@ -66,6 +66,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return cut.length < 9',
   },
   {
+    id: 'p11-alarm-per-place',
+    requirement: 'P11/alarms',
+    spec: 'apps/auditor/src/auditor.unit.spec.ts',
+    test: 'an alarm of a restored backup is one per log and kind, however the restored logs grow on, until a person closes it',
+    file: 'apps/auditor/src/rules/alarm/alarm.decisions.ts',
+    find: '!isOpen.has(subjectOf(one)) && !isSeen(one)',
+    replace: '!open.has(one.id) && !isSeen(one)',
+  },
+  {
     id: 'p11-alarm-is-no-item',
     requirement: 'P11/auditor',
     spec: 'apps/notifier/src/core.unit.spec.ts',

@@ -673,8 +673,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/consumer/rollback-consumer.unit.spec.ts',
     test: 'a consumer of rollbacks, async hears each commit of its scope before its rollback, once, and says so',
     file: 'libs/sdk/src/consumer/own-record.ts',
-    find: 'if (state === null) await handlers.onCommit?.(commitOf(rollback), session.tx);',
-    replace: '',
+    find: "if (state === null) await named('onCommit',",
+    replace: "if (state === 'invalidated') await named('onCommit',",
   },
   {
     id: 'e19-notice-in-pieces',

@@ -601,4 +601,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (isErased === true)',
     replace: 'if (isErased !== true && isErased !== false)',
   },
+  {
+    id: 'd61-erased-a-moment-ago-is-believed',
+    requirement: 'D61/undone',
+    spec: 'libs/service/src/inbound/http/verbs.unit.spec.ts',
+    test: 'a verb about a thing is refused where what it stands on was erased, and only the verbs that stand on it are',
+    file: 'libs/service/src/inbound/http/reads.ts',
+    find: 'parts.map((part) => ({ part })), true, );',
+    replace: 'parts.map((part) => ({ part })), false, );',
+  },
 ];

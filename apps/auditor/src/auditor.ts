@@ -13,7 +13,7 @@ import { raisedRecord } from './book/head-book.js';
 import type { BookRecord, HeadBook } from './book/head-book.js';
 import type { FollowedPartition } from './follower/followed-partition.js';
 import { alarmNews } from './rules/alarm/alarm.decisions.js';
-import type { Found } from './rules/alarm/alarm.messages.js';
+import type { Alarm, Found } from './rules/alarm/alarm.messages.js';
 
 /** Who signs with the auditor, having seen that the head extends the one before. */
 export interface Witness {
@@ -42,7 +42,7 @@ export interface AuditorOptions {
   readonly news: () => Promise<void>;
   readonly onTrouble: (what: string, cause: unknown) => void;
   readonly onSigned?: (heads: readonly SignedHead[]) => void;
-  readonly onAlarm?: (found: Found) => void;
+  readonly onAlarm?: (alarm: Alarm) => void;
 }
 
 /** Least time between two looks at partitions that were quiet, and the most that news are waited for after it. */
@@ -54,18 +54,19 @@ export class Auditor {
   readonly #trouble = new Map<string, string>();
   readonly #generations = new Map<string, number>();
   readonly #differing = new Map<string, Found>();
-  readonly #lost: Found[] = [];
+  readonly #lost = new Map<string, Found>();
+  #told: ReadonlySet<string> = new Set();
   #isCaughtUp = false;
   #signedAt = 0;
   #loop: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: AuditorOptions) {}
 
-  /** Takes in heads from outside the log; those that the log lacks were lost there. */
+  /** Takes in heads from outside the log; those that the log lacks were lost there, the longest of each log tells how many. */
   learn(heads: readonly SignedHead[]): void {
-    const lost = heads.filter((head) => this.options.book.learn(head));
+    const lost = heads.filter((head) => this.options.book.learn(head)).sort((a, b) => a.size - b.size);
     for (const { topic, partition, size } of lost)
-      this.#lost.push({ kind: 'heads_lost', topic, partition, seq: size, offset: null });
+      this.#lost.set(treeName({ topic, partition }), { kind: 'heads_lost', topic, partition, seq: size, offset: null });
   }
 
   start(): void {
@@ -181,9 +182,11 @@ export class Auditor {
     try {
       const signature = await witness.cosign(head, proofFrom);
       this.#trouble.delete(witness.name);
+      this.#differing.delete(name);
       return signature;
     } catch (cause) {
-      if (cause instanceof Failure && cause.code === 'WITNESS_REFUSED')
+      // It refuses every head from the first on: what it differs at does not move with each.
+      if (cause instanceof Failure && cause.code === 'WITNESS_REFUSED' && !this.#differing.has(name))
         this.#differing.set(name, { kind: 'witness_differs', topic, partition, seq: size, offset: null });
       this.options.onTrouble(witness.name, cause);
       return null;
@@ -192,8 +195,15 @@ export class Auditor {
 
   async #raise(): Promise<void> {
     const { book, partitions, now, onAlarm } = this.options;
-    const found = [...partitions.flatMap((partition) => partition.found), ...this.#differing.values(), ...this.#lost];
-    const { raised, over } = alarmNews(found, book, now());
+    const found = [
+      ...partitions.flatMap((partition) => partition.found),
+      ...this.#differing.values(),
+      ...this.#lost.values(),
+    ];
+    const { open, closed } = book;
+    const generationOf = (place: Pick<Found, 'topic' | 'partition'>): number => book.signed(place).generation;
+    const { raised, over, told } = alarmNews(found, { open, closed, told: this.#told, generationOf }, now());
+    this.#told = told;
     const records: BookRecord[] = [
       ...raised.map(raisedRecord),
       ...over.map((id): BookRecord => ({

@@ -77,8 +77,8 @@ function auditorOf(
     onTrouble: (what, cause) => {
       logger.warn({ what, err: cause }, 'an operation failed and is tried again');
     },
-    onAlarm: ({ kind, topic, partition, seq, offset }) => {
-      logger.error({ finding: kind, topic, partition, seq, offset }, 'a log is other than it should be');
+    onAlarm: ({ id, kind, topic, partition, seq, offset }) => {
+      logger.error({ alarm_id: id, finding: kind, topic, partition, seq, offset }, 'a log is other than it should be');
     },
   });
 }
@@ -96,6 +96,7 @@ function kafkaOf(config: AuditorConfig, logger: Logger): Kafka {
   const signing = signingFrom(
     { wires, keyringFile, signingKeyFile, signingKeyId },
     {
+      service: NAME,
       ownerOf: ownerOfLog,
       clock: systemClock,
       onTrouble: (cause) => {

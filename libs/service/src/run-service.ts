@@ -190,7 +190,7 @@ function contextOf(
     keys: destroying(keys, sealing),
     access: accessOf(spec.name),
     limits: new Limits(limitsOf(config)),
-    shown: (docs) => showLoaded(sealing, docs),
+    shown: (docs, isAnew) => showLoaded(sealing, docs, isAnew),
     authenticate: createAuthenticate({
       issuer: config.jwtIssuer,
       audience: config.jwtAudience,

@@ -31,8 +31,8 @@ export interface ServiceContext {
   readonly metrics: Metrics;
   /** Destroys what seals the data of a subject, a window, or a unit of a subject. */
   readonly keys: Pick<KeyStore, 'destroy' | 'destroyUnits'>;
-  /** Docs of the projection with what their sealed payloads hold; `Reads` says who may see them, and records it. Errors: Failure(KEY_STORE_UNAVAILABLE). */
-  readonly shown: (docs: readonly Doc[]) => Promise<readonly Doc[]>;
+  /** Docs of the projection with what their sealed payloads hold; `Reads` says who may see them, and records it. Anew: keys are asked for whatever is believed of them. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+  readonly shown: (docs: readonly Doc[], isAnew?: boolean) => Promise<readonly Doc[]>;
   /** What the service has folded of a broadcast log, read to the end that was seen a moment ago; null before the loop runs. Absent where there is no loop. */
   readonly view?: (name: string) => Promise<BroadcastView | null>;
   /** Partition count of a log; asked once. */

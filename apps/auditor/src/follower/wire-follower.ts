@@ -42,6 +42,8 @@ export class WireFollower implements FollowedPartition {
   async resume(): Promise<void> {
     const { reader, topic, partition, tree, signed } = this.options;
     const last = signed().heads.at(-1);
+    // What contradicted heads that a person has given up contradicts none of those that follow.
+    [this.#cutAt, this.#alteredAt] = [null, null];
     if (last !== undefined && tree.count >= last.size) {
       tree.truncate(last.size);
       if (tree.tree.root().equals(last.root)) {

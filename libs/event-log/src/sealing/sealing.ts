@@ -39,12 +39,13 @@ export interface Sealing {
   show(doc: Doc): Doc;
   /** Null when the key was destroyed, or the bytes were sealed under another. Errors: Lacking. */
   openBytes(keyId: string, body: Buffer): Buffer | null;
-  /** Brings keys into memory. Errors: Failure(KEY_STORE_UNAVAILABLE). */
-  load(keyIds: readonly string[]): Promise<void>;
+  /** Brings keys into memory; anew: also those that are believed, which may be destroyed by now. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+  load(keyIds: readonly string[], isAnew?: boolean): Promise<void>;
 }
 
-/** Docs as people may see them, with one question for their keys. Errors: Failure(KEY_STORE_UNAVAILABLE). */
-export function showLoaded(sealing: Sealing, docs: readonly Doc[]): Promise<readonly Doc[]> {
+/** Docs as people may see them, with one question for their keys; anew: whatever is believed. Errors: Failure(KEY_STORE_UNAVAILABLE). */
+export async function showLoaded(sealing: Sealing, docs: readonly Doc[], isAnew = false): Promise<readonly Doc[]> {
+  if (isAnew) await sealing.load(sealedUnder(docs), true);
   return withKeys(sealing, sealedUnder(docs), () => docs.map((doc) => sealing.show(doc)));
 }
 

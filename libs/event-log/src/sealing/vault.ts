@@ -148,8 +148,8 @@ export class Vault implements Sealing {
     return this.#openWith(keyId, PARKED_CONTEXT, body);
   }
 
-  async load(keyIds: readonly string[]): Promise<void> {
-    const missing = keyIds.filter((id) => !this.#isBelieved(id));
+  async load(keyIds: readonly string[], isAnew = false): Promise<void> {
+    const missing = keyIds.filter((id) => isAnew || !this.#isBelieved(id));
     if (missing.length === 0) return;
     const found = new Map((await this.options.store.find(missing)).map((key) => [key.keyId, key]));
     // An id nobody made opens nothing, like a destroyed key.

@@ -319,6 +319,16 @@ describe('a sealed payload', () => {
     expect(await openLoaded(by, doc)).toBe(doc);
   });
 
+  it('is not shown where it is asked for anew once its key was destroyed, nor opened here after that', async () => {
+    const by = vault();
+    const doc = await sealed(by, { args: plain('1') });
+    await openLoaded(by, doc);
+    await store.destroy({ ...WHO, tenant: 'acme', subject: 'customer/7' });
+    expect(await showLoaded(by, [doc])).toMatchObject([{ args: { content: Buffer.from('1') } }]);
+    expect(await showLoaded(by, [doc], true)).toEqual([doc]);
+    expect([await showLoaded(by, [doc]), await openLoaded(by, doc)]).toEqual([[doc], doc]);
+  });
+
   it('is shown to people with its content beside the bytes and hash of the log', async () => {
     const by = vault();
     const doc = await sealed(by, { args: plain('{"a":1}') });

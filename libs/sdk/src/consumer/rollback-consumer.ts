@@ -22,6 +22,7 @@ import type { Inbox, InboxSession } from './inbox.port.js';
 import { createNotificationConsumer, NOTIFICATIONS_TOPIC } from './notification-consumer.js';
 import type { Notification, NotificationConsumer } from './notification-consumer.js';
 import { hasFallen, hearRollback, ownRecordOf } from './own-record.js';
+import { warningOf } from './warning.js';
 import type { ArrivedRollback, HeardCommit, OwnRecord, RollbackHandlers } from './own-record.js';
 
 /** A subscription as it was registered. */
@@ -47,6 +48,7 @@ export interface RollbackConsumerOptions<Tx> extends RollbackHandlers<Tx> {
   readonly from?: 'beginning' | 'now';
   /** Registers schemas that are not there; off where schemas are provisioned. */
   readonly registerSchemas?: boolean;
+  /** Told of what fails and is tried again; a warning of the process unless told otherwise. */
   readonly onTrouble?: (cause: unknown) => void;
   /** Pause when nothing is new, in milliseconds. Default 200. */
   readonly pollMs?: number;
@@ -90,7 +92,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
       inbox,
       clock,
       pollMs,
-      onTrouble = () => undefined,
+      onTrouble = warningOf(options.subscription.consumer, options.clock),
       registerSchemas = false,
     } = options;
     this.gate = new Barrier(clock);

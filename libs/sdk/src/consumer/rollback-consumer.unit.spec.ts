@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { Kafka } from '@recourse/kafka';
 import type { RollbackAcknowledged } from '@recourse/messages';
 import { MemoryInbox } from './inbox.memory.js';
@@ -134,6 +134,18 @@ describe('a consumer that is told by Kafka', () => {
     await stage.until('a refusal', () => troubles.length > 0);
     expect(String(troubles[0])).toContain('names nobody');
     expect(heard).toEqual([]);
+  });
+
+  it('warns where nobody listens', async () => {
+    const emitted = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    try {
+      await stage.fall({ commit: 'a' });
+      await consumer({ onRollback: () => Promise.reject(new Error('no such row')) });
+      await stage.until('a warning', () => emitted.mock.calls.length > 0);
+      expect(emitted.mock.calls[0]?.[0]).toMatch(/RollbackHandlerFailed: onRollback of commit a in run .* no such row/);
+    } finally {
+      emitted.mockRestore();
+    }
   });
 
   it('applies a notice whole: its place moves with the last of its members', async () => {

@@ -14,6 +14,7 @@ import type { EdgeClient, EdgeOptions } from '../edge/edge.js';
 import { AckOutbox } from './ack-outbox.js';
 import type { Inbox } from './inbox.port.js';
 import { hearRollback, ownRecordOf } from './own-record.js';
+import { warningOf } from './warning.js';
 import type { OwnRecord, RollbackHandlers } from './own-record.js';
 import { heardCommitOf, isCovered } from './rollback-consumer.js';
 import type { Subscription } from './rollback-consumer.js';
@@ -31,6 +32,7 @@ export interface RollbackPollOptions<Tx> extends RollbackHandlers<Tx> {
   /** Pause between polls, milliseconds. Default a minute. */
   readonly intervalMs?: number;
   readonly registerSchemas?: boolean;
+  /** Told of what fails and is tried again; a warning of the process unless told otherwise. */
   readonly onTrouble?: (cause: unknown) => void;
 }
 
@@ -77,9 +79,12 @@ class Poller<Tx> implements RollbackPoll<Tx> {
   private readonly outbox: AckOutbox<Tx>;
   private loop: Promise<void> = Promise.resolve();
   private last: Promise<unknown> = Promise.resolve();
+  private readonly onTrouble: (cause: unknown) => void;
 
   constructor(private readonly options: RollbackPollOptions<Tx>) {
-    const { kafka, codecs, inbox, clock, registerSchemas = false, onTrouble = () => undefined } = options;
+    const { kafka, codecs, inbox, clock, registerSchemas = false, subscription } = options;
+    const { onTrouble = warningOf(subscription.consumer, clock) } = options;
+    this.onTrouble = onTrouble;
     this.ledger = edgeClient({ name: 'the ledger', ...options.edge });
     this.outbox = new AckOutbox({ kafka, codecs, inbox, clock, registerSchemas, onTrouble });
   }
@@ -106,10 +111,10 @@ class Poller<Tx> implements RollbackPoll<Tx> {
   }
 
   private async follow(): Promise<void> {
-    const { clock, intervalMs = INTERVAL_MS, onTrouble } = this.options;
+    const { clock, intervalMs = INTERVAL_MS } = this.options;
     while (!this.stopped.signal.aborted) {
       await this.poll().catch((cause: unknown) => {
-        onTrouble?.(cause);
+        this.onTrouble(cause);
       });
       await clock.sleep(intervalMs, this.stopped.signal);
     }

@@ -12,6 +12,8 @@ export interface AlarmNews {
   readonly raised: readonly Alarm[];
   /** Ids of alarms that are over by themselves. */
   readonly over: readonly string[];
+  /** What `told` is next time. */
+  readonly told: ReadonlySet<string>;
 }
 
 /** Alarms that were raised, and which of them are open. */
@@ -19,22 +21,30 @@ export interface Alarms {
   readonly open: ReadonlyMap<string, Alarm>;
   /** A person has seen and closed it: the same is not raised again. */
   readonly closed: ReadonlySet<string>;
+  /** Ids of findings for which an open alarm stood, and that are still there: who closed it has seen them, too. */
+  readonly told: ReadonlySet<string>;
+  /** How often a person gave up the heads of a partition: what contradicts those that came after is another finding. */
+  readonly generationOf: (place: Pick<Found, 'topic' | 'partition'>) => number;
 }
 
-/** What is new against what is open. */
-export function alarmNews(found: readonly Found[], { open, closed }: Alarms, now: number): AlarmNews {
-  const wanted = new Map(asRestored(found).map((one) => [alarmId(one), one] as const));
-  const raised = [...wanted]
-    .filter(([id]) => !open.has(id) && !closed.has(id))
-    .map(([id, one]) => ({
-      ...one,
-      id,
-      detail: DETAILS[one.kind],
-      owner: OWNER,
-      deadlineAt: now + patience(one.kind),
-    }));
-  const over = [...open.values()].filter(({ id, kind }) => isPassing(kind) && !wanted.has(id)).map(({ id }) => id);
-  return { raised, over };
+/** What is new against what is open: one alarm for all that is found of one kind in one partition, wherever in it. */
+export function alarmNews(found: readonly Found[], alarms: Alarms, now: number): AlarmNews {
+  const { open, closed, told, generationOf } = alarms;
+  const all = asRestored(found).map((one) => ({ ...one, id: alarmId(one, generationOf(one)) }));
+  const isOpen = new Set([...open.values()].map(subjectOf));
+  const isFound = new Set(all.map(subjectOf));
+  const isSeen = ({ id, kind }: Pick<Alarm, 'id' | 'kind'>): boolean =>
+    told.has(id) || (closed.has(id) && !isAnywhere(kind));
+  const untold = all.filter((one) => !isOpen.has(subjectOf(one)) && !isSeen(one));
+  const raised = firstOfEach(untold).map((one) => ({
+    ...one,
+    detail: DETAILS[one.kind],
+    owner: OWNER,
+    deadlineAt: now + patience(one.kind),
+  }));
+  const over = [...open.values()].filter((one) => isPassing(one.kind) && !isFound.has(subjectOf(one)));
+  const stillTold = all.filter((one) => isOpen.has(subjectOf(one)) || told.has(one.id));
+  return { raised, over: over.map(({ id }) => id), told: new Set(stillTold.map(({ id }) => id)) };
 }
 
 /** Several logs that lost their tails at once were set back together. */
@@ -45,10 +55,22 @@ export function asRestored(found: readonly Found[]): readonly Found[] {
     : found.map((one) => (one.kind === 'cut_tail' ? { ...one, kind: 'restored_backup' } : one));
 }
 
-/** The same thing at the same place is one alarm; a rate is one for a partition. */
-export function alarmId({ kind, topic, partition, seq, offset }: Found): string {
-  const place = isPassing(kind) && kind !== 'missing' ? '' : `${String(seq)}/${String(offset)}`;
-  return deriveId('alm', kind, topic, String(partition), place);
+/** What one alarm at a time is open of. A log that was cut has two names, by how many others were, and is one. */
+function subjectOf({ kind, topic, partition }: Found): string {
+  return `${kind === 'restored_backup' ? 'cut_tail' : kind} ${topic}/${String(partition)}`;
+}
+
+function firstOfEach<One extends Found>(found: readonly One[]): readonly One[] {
+  const first = new Map<string, One>();
+  for (const one of found) if (!first.has(subjectOf(one))) first.set(subjectOf(one), one);
+  return [...first.values()];
+}
+
+/** Names an alarm by where its finding was first seen; a rate is one for a partition. */
+export function alarmId({ kind, topic, partition, seq, offset }: Found, generation: number): string {
+  const place = isAnywhere(kind) ? '' : `${String(seq)}/${String(offset)}`;
+  const since = contradicts(kind) && generation > 0 ? `/${String(generation)}` : '';
+  return deriveId('alm', kind, topic, String(partition), `${place}${since}`);
 }
 
 /** May no head be signed that comes behind it? */
@@ -58,6 +80,11 @@ export function contradicts(kind: AlarmKind): boolean {
 
 function isPassing(kind: AlarmKind): boolean {
   return (PASSING as readonly AlarmKind[]).includes(kind);
+}
+
+/** It has no place, so that what comes back after it was over has the same name. */
+function isAnywhere(kind: AlarmKind): boolean {
+  return isPassing(kind) && kind !== 'missing';
 }
 
 function patience(kind: AlarmKind): number {

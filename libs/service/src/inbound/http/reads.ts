@@ -131,12 +131,16 @@ export class Reads {
   }
 
   /**
-   * Of each, whether it holds a payload that nobody opens any more. Nobody is shown anything of it, so it is no reading.
+   * Of each, whether it holds a payload that nobody opens any more; what was erased a moment ago too, whatever this process believes.
+   * Nobody is shown anything of it, so it is no reading.
    *
    * Errors: Failure(KEY_STORE_UNAVAILABLE).
    */
   async whichErased(parts: readonly unknown[]): Promise<readonly boolean[]> {
-    const docs = await this.service.shown(parts.map((part) => ({ part })));
+    const docs = await this.service.shown(
+      parts.map((part) => ({ part })),
+      true,
+    );
     return docs.map(hasErased);
   }
 
