@@ -67,7 +67,8 @@ function problemsOf(line: string): readonly string[] {
 /** Words of a mention that lead nowhere: a command that a group has not, an option that its command does not take. */
 function mentionProblems(words: readonly string[]): readonly string[] {
   let command = idle([]);
-  for (const word of words) {
+  for (const [at, word] of words.entries()) {
+    if (isValue(command, words[at - 1])) continue;
     const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
     if (next !== undefined) command = next;
     else if (word.startsWith('--')) {
@@ -75,6 +76,11 @@ function mentionProblems(words: readonly string[]): readonly string[] {
     } else if (/^[a-z][a-z-]*$/.test(word) && command.commands.length > 0) return [`${words.join(' ')}: ${word}`];
   }
   return [];
+}
+
+/** True where the word before is an option that takes one: a group that acts by itself has options, too. */
+function isValue(command: Command, before: string | undefined): boolean {
+  return command.options.some(({ long, required }) => required && long === before);
 }
 
 function optionsOf(command: Command): readonly string[] {

@@ -17,7 +17,11 @@ export const EXIT_CODES = {
   },
   pending: { code: 5, summary: 'The command was taken and has no outcome yet; where to ask is printed.' },
   declined: { code: 6, summary: 'The person at the terminal said no; nothing was done.' },
-  partly: { code: 7, summary: 'An undo has ended, and not every effect is undone; which, and why, is printed.' },
+  partly: {
+    code: 7,
+    summary:
+      'Done in part: an undo has ended and not every effect is undone, or some of several contracts were refused; which, and why, is printed.',
+  },
   unproved: { code: 8, summary: 'Nothing differs, and something was left unchecked; what is printed.' },
   bug: { code: 70, summary: 'A bug.' },
 } as const satisfies Record<string, { readonly code: number; readonly summary: string }>;

@@ -203,9 +203,24 @@ describe('an approval', () => {
     expect(await call('recoveries', 'approve', 'step_1', '--yes', '--reason', 'the goods left', '--json')).toBe(
       EXIT_CODES.refused.code,
     );
-    expect(JSON.parse(note().slice(note().lastIndexOf('{\n  "error"')))).toMatchObject({
+    expect(JSON.parse(note())).toMatchObject({
       error: { code: 'SELF_APPROVAL', exit_code: 3, remedy: expect.stringContaining('Somebody else') },
     });
+  });
+  it.each([
+    ['approve', ['--yes', '--reason', 'the goods left'], 'y', '', 0],
+    ['deny', [], null, 'CONFIRMATION_NEEDED', EXIT_CODES.usage.code],
+    ['approve', ['--yes'], null, 'REASON_NEEDED', EXIT_CODES.usage.code],
+  ])('prints no table beside the JSON of %s %j, which asks nobody', async (verb, given, said, error, code) => {
+    const { call, note, out } = desk(answers, said);
+    expect(await call('recoveries', verb, 'step_1', '--json', ...given)).toBe(code);
+    if (error === '') expect([note(), JSON.parse(out())]).toEqual(['', { step_id: 'step_1', phase: 'approved' }]);
+    else expect(JSON.parse(note())).toMatchObject({ error: { code: error } });
+  });
+  it.each([[[]], [['--yes']]])('shows it with --json too to whoever is asked at a terminal: %j', async (given) => {
+    const { call, note, questions } = desk(answers, 'y');
+    expect(await call('recoveries', 'approve', 'step_1', '--json', ...given)).toBe(0);
+    expect([questions.length > 0, note()]).toEqual([true, expect.stringContaining('The facts then and now')]);
   });
 });
 

@@ -65,6 +65,7 @@ export function addConsumers(program: Command, act: Act): void {
       path: '/v1/reports/consumers',
       query: ({ consumer }) => ({ consumer }),
       text: (report) => listText(CONSUMERS, rowsOf(report)),
+      note: (count, { consumer }) => (count === 0 ? unheardOf(consumer) : null),
     },
   );
   addDeliveries(program, act);
@@ -103,9 +104,18 @@ function addDeliveries(program: Command, act: Act): void {
       by: 'rolled_back_at',
       columns: DELIVERIES,
       query: ({ consumer, phase, run, mutation }) => ({ consumer, phase, run_id: run, mutation_id: mutation }),
+      note: (count, { consumer, phase, run, mutation }) =>
+        count === 0 && [phase, run, mutation].every((one) => one === undefined) ? unheardOf(consumer) : null,
     },
   );
   addVerbs(deliveries, act, 'ledger');
+}
+
+/** A mistyped name looks like a consumer that owes nothing. */
+function unheardOf(consumer: string | undefined): string | null {
+  return consumer === undefined
+    ? null
+    : `nothing is due or was due of a consumer named ${consumer}: recourse entry list subscription shows the names`;
 }
 
 /** Why what was said last in its name is no answer. */

@@ -1,7 +1,6 @@
 // recourse contracts … (also: recourse contract …)
-import { capabilitiesNamed, DRAFT_SOURCES, draftsFrom, parseContract, sourceOf } from '@recourse/contract';
+import { DRAFT_SOURCES, draftsFrom, sourceOf } from '@recourse/contract';
 import type { DraftSource } from '@recourse/contract';
-import type { Json } from '@recourse/kernel';
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
@@ -9,9 +8,10 @@ import { InvalidArgumentError, Option } from 'commander';
 import { addAnswer } from './contract-answer.command.js';
 import { changesOf, changesText } from '../contracts/changes.js';
 import { draftsText } from '../contracts/drafting.js';
-import { readDocuments, readOne, withoutSchemaLink } from '../contracts/files.js';
-import { inGroups, lintDocuments, lintText } from '../contracts/lint.js';
+import { readDocuments, readOne } from '../contracts/files.js';
+import { lintDocuments, lintText } from '../contracts/lint.js';
 import { contractIn, isFile, registered, versionsIn } from '../contracts/reading.js';
+import { registerAll, registrationText } from '../contracts/registering.js';
 import { formatFields, formatTable, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
@@ -161,23 +161,9 @@ function addRegistration(contracts: Command, act: Act): void {
     .argument('<paths...>', 'files or folders, YAML or JSON')
     .addOption(IDEMPOTENCY_KEY())
     .action(
-      act<{ idempotencyKey?: string }>(async (session, { idempotencyKey }, ...paths) => {
-        const given = readDocuments(listOf(paths), session.folder, 'contracts').map(({ value }) =>
-          withoutSchemaLink(value),
-        );
-        const answers: Doc[] = [];
-        // One group at a time: each may name those before it, and those of a circle go together. Only the registry says what is
-        // wrong, and all of it. Keys are made per group, so that one given key does not stand for several commands.
-        const groups = ordered(given);
-        for (const [at, group] of groups.entries()) {
-          const key =
-            idempotencyKey === undefined || groups.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
-          answers.push(...(await sent(session, group, key)));
-        }
-        session.show(answers.length === 1 ? answers[0] : { items: answers }, () =>
-          answers.map(registrationText).join('\n\n'),
-        );
-      }),
+      act<{ idempotencyKey?: string }>((session, { idempotencyKey }, ...paths) =>
+        registerAll(session, readDocuments(listOf(paths), session.folder, 'contracts'), idempotencyKey),
+      ),
     );
 }
 
@@ -229,43 +215,6 @@ function listOf(given: readonly unknown[]): readonly string[] {
 
 function tenantIn({ tenant }: Session): { readonly tenant?: string } {
   return tenant === null ? {} : { tenant };
-}
-
-/** What is no contract yet goes last, as it is: the registry says what is wrong with it. */
-/** Registers a contract, or several that name each other in a circle. */
-async function sent(session: Session, group: readonly object[], key: string | undefined): Promise<readonly Doc[]> {
-  const registry = session.service('contracts');
-  const [contract = {}, ...others] = group;
-  if (others.length === 0) return [await registry.command('/v1/contracts', contract, key)];
-  const { contracts } = await registry.command('/v1/contracts/together', { contracts: group }, key);
-  return Array.isArray(contracts) ? contracts.map(docOf) : [];
-}
-
-function ordered(given: readonly Json[]): readonly (readonly object[])[] {
-  const read = given.map((value) => ({ value, parsed: parseContract(JSON.stringify(value)) }));
-  const sound = read.flatMap(({ parsed }) => (parsed.ok ? [parsed.contract] : []));
-  const unsound = read.filter(({ parsed }) => !parsed.ok).map(({ value }) => docOf(value));
-  return [
-    ...inGroups(sound, (contract) => capabilitiesNamed(contract).map(({ name }) => name)),
-    ...unsound.map((value) => [value]),
-  ];
-}
-
-function registrationText(answer: Doc): string {
-  const { differences, expires_at, ...said } = answer;
-  const listed = Array.isArray(differences) ? differences.map(docOf) : [];
-  const waits =
-    said['state'] === 'proposed'
-      ? [
-          `It is weaker than the version before, or about another tool. A second person confirms it before ${String(instant(expires_at))}:`,
-          `  recourse contract confirm ${String(said['name'])} --digest ${String(said['digest'])}`,
-        ]
-      : [];
-  return [
-    formatFields(Object.entries(said)),
-    ...listed.map(({ kind, path, reason }) => `${String(kind).padEnd(13)}${String(path)}: ${String(reason)}`),
-    ...waits,
-  ].join('\n');
 }
 
 function currencyCode(text: string): string {

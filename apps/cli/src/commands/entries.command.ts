@@ -4,7 +4,9 @@ import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import { readDocuments } from '../contracts/files.js';
-import { entryKind, entryRequests } from '../entries/entry-files.js';
+import { entryRequests } from '../entries/entry-files.js';
+import { pathOf, retire, tenantIn } from '../entries/retiring.js';
+import type { RetireOptions } from '../entries/retiring.js';
 import { cellText, formatFields, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
@@ -39,10 +41,6 @@ const SEVERITIES = ['sev1', 'sev2', 'sev3', 'sev4'] as const;
 
 interface RegisterOptions {
   readonly name?: string;
-  readonly idempotencyKey?: string;
-}
-interface RetireOptions {
-  readonly reason: string;
   readonly idempotencyKey?: string;
 }
 interface ListOptions {
@@ -215,27 +213,6 @@ async function register(
   session.show(answers.length === 1 ? answers[0] : { items: answers }, () =>
     answers.map((answer) => formatFields(Object.entries(answer))).join('\n\n'),
   );
-}
-
-async function retire(
-  session: Session,
-  kind: string,
-  name: string,
-  { reason, idempotencyKey }: RetireOptions,
-): Promise<void> {
-  const answer = await session
-    .service('contracts')
-    .command(`${pathOf(kind, name)}/retire`, { reason, ...tenantIn(session) }, idempotencyKey);
-  const now = kind === 'kill_switch' ? (['switch', 'off'] as const) : (['entry', 'retired'] as const);
-  session.show(answer, () => formatFields([now, ...Object.entries(answer)]));
-}
-
-function pathOf(kind: string, name?: string): string {
-  return `/v1/entries/${entryKind(kind)}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
-}
-
-function tenantIn({ tenant }: Session): { readonly tenant?: string } {
-  return tenant === null ? {} : { tenant };
 }
 
 /** What an entry is about, in a few words. */

@@ -3,8 +3,9 @@ import type { Doc, Listed, Query } from '@recourse/sdk';
 import type { Command } from 'commander';
 import type { Service } from '../config.js';
 import { byTime } from '../output/order.js';
-import { formatFields, listText } from '../output/table.js';
+import { docsOf, formatFields, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
+import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
 
@@ -21,6 +22,9 @@ interface Limited {
   readonly limit: number;
 }
 
+/** A line about how many rows there are for what was asked; null where there is nothing to say. */
+type Note<Options> = (count: number, options: Options) => string | null;
+
 interface ListAction<Options> {
   readonly service: Service;
   readonly path: string;
@@ -29,6 +33,8 @@ interface ListAction<Options> {
   /** Member in epoch milliseconds by which it is ordered, the earliest first; as the service gives it unless told. */
   readonly by?: string;
   readonly text?: (listed: Listed) => string;
+  /** Said beside it to people. */
+  readonly note?: Note<Options>;
 }
 
 interface ReportAction<Options> {
@@ -37,6 +43,8 @@ interface ReportAction<Options> {
   /** Names the tenant itself where it is not a parameter of its own. */
   readonly query?: (options: Options, tenant: string | null) => Query;
   readonly text: (report: Doc) => string;
+  /** Said beside it to people. */
+  readonly note?: Note<Options>;
 }
 
 interface ShowAction {
@@ -62,7 +70,7 @@ export function pathBelow(base: string): (id: string, verb?: string) => string {
 export function addListAction<Options extends object>(
   command: Command,
   act: Act,
-  { service, path, query, columns, by, text = (listed) => listText(columns, listed) }: ListAction<Options>,
+  { service, path, query, columns, by, text = (listed) => listText(columns, listed), note }: ListAction<Options>,
 ): void {
   command.addOption(LIMIT()).action(
     act<Options & Limited>(async (session, options) => {
@@ -70,15 +78,20 @@ export function addListAction<Options extends object>(
       const found = await session.service(service).list(path, asked, options.limit);
       const listed = by === undefined ? found : byTime(found, by);
       session.show(listed, () => text(listed));
+      noteTo(session, note?.(listed.items.length, options));
     }),
   );
+}
+
+function noteTo({ isJson, terminal }: Session, line: string | null | undefined): void {
+  if (!isJson && line !== null && line !== undefined) terminal.note(line);
 }
 
 /** Ends a command that shows a report of a service: one answer, with as many rows as are asked for. */
 export function addReportAction<Options extends object>(
   command: Command,
   act: Act,
-  { service, path, query, text }: ReportAction<Options>,
+  { service, path, query, text, note }: ReportAction<Options>,
 ): void {
   command.addOption(LIMIT()).action(
     act<Options & Limited>(async (session, options) => {
@@ -86,6 +99,7 @@ export function addReportAction<Options extends object>(
       const limit = String(Math.min(options.limit, ROWS_MAX));
       const report = await session.service(service).get(path, { ...asked, tenant, limit });
       session.show(report, () => text(report));
+      noteTo(session, note?.(docsOf(report['items']).length, options));
     }),
   );
 }

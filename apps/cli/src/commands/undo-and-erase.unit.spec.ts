@@ -65,6 +65,39 @@ describe('undo --wait, while it lasts', () => {
   });
 });
 
+describe('undo of a run without effects', () => {
+  const args = ['undo', 'nope', '--reason', 'a mistake'];
+  const of = (preview: object, more: Readonly<Record<string, object>> = {}) =>
+    ledger({
+      '/v1/undos': { undo_id: 'undo_1', phase: 'opened' },
+      '/v1/runs/nope/undo-preview': preview,
+      ...more,
+    });
+
+  it('is taken, and says that none is on record, so that whoever mistyped it looks again', async () => {
+    const { call, note, out, paths } = of({ items: [] });
+    expect(await call(...args)).toBe(0);
+    expect(out()).toContain('opened');
+    expect(note()).toContain('no effect of run nope is on record for this tenant: look at the id');
+    expect(paths()).toEqual(['/v1/undos', '/v1/runs/nope/undo-preview']);
+  });
+
+  it('gives a script the answer alone', async () => {
+    const { call, out } = of({ items: [] });
+    expect(await call(...args, '--json')).toBe(0);
+    expect(JSON.parse(out())).toEqual({ undo_id: 'undo_1', phase: 'opened' });
+  });
+
+  it.each([
+    ['the run has effects', of({ items: [{ mutation_id: 'mut_1' }] })],
+    ['the answer does not say', of({})],
+    ['nobody answers', ledger({ '/v1/undos': { undo_id: 'undo_1', phase: 'opened' } })],
+  ])('says nothing where %s', async (_, { call, note, out }) => {
+    expect(await call(...args)).toBe(0);
+    expect([note(), out()]).toEqual(['', expect.stringContaining('opened')]);
+  });
+});
+
 describe('undos show', () => {
   const open = {
     mutation_id: 'mut_1',

@@ -1,6 +1,6 @@
 // recourse undo …: what an undo of a run would do, the request for it, and the truthful report of what became of each effect.
 import type { Doc } from '@recourse/sdk';
-import { docOf, untilEnded } from '@recourse/sdk';
+import { docOf, EdgeProblem, untilEnded } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { cellText, formatFields, formatTable, instant, money, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
@@ -126,10 +126,12 @@ function addUndos(undos: Command, act: Act): void {
     );
 }
 
+function previewOf(session: Session, run: string, ids: readonly string[]): Promise<Doc> {
+  return session.service('ledger').get(`/v1/runs/${encodeURIComponent(run)}/undo-preview`, { mutation_id: ids });
+}
+
 async function preview(session: Session, run: string, ids: readonly string[]): Promise<undefined> {
-  const found = await session
-    .service('ledger')
-    .get(`/v1/runs/${encodeURIComponent(run)}/undo-preview`, { mutation_id: ids });
+  const found = await previewOf(session, run, ids);
   const items = itemsOf(found);
   session.show(found, () =>
     [
@@ -165,6 +167,7 @@ async function undo(
       () =>
         `${formatFields(Object.entries(opened))}\n\nSee what becomes of it: recourse undos show ${cellText(opened['undo_id'])}`,
     );
+    await noteWhereEmpty(session, run);
     return undefined;
   }
   const path = undoPath(cellText(opened['undo_id']));
@@ -178,6 +181,19 @@ async function undo(
   const report = await withSteps(session, ended);
   session.show(report, () => reportText(report));
   return ENDED_AS[String(report['outcome'])] ?? 'pending';
+}
+
+/** A mistyped run is taken like any other, since effects may be told later: says so where none is on record yet. */
+async function noteWhereEmpty(session: Session, run: string): Promise<void> {
+  try {
+    const { items } = await previewOf(session, run, []);
+    if (!Array.isArray(items) || items.length > 0) return;
+    session.terminal.note(
+      `no effect of run ${run} is on record for this tenant: look at the id, or see recourse mutations list`,
+    );
+  } catch (problem) {
+    if (!(problem instanceof EdgeProblem)) throw problem; // The undo is taken, whoever does not answer now.
+  }
 }
 
 /** Reads a report, and tells a person in a line how its effects stand whenever that changes. A script reads the last report. */

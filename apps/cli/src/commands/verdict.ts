@@ -50,7 +50,7 @@ async function decide(
   const { clock, terminal } = session;
   const orchestrator = session.service('recoveries');
   const item = await orchestrator.get(shownAt(id), { tenant: session.tenant });
-  terminal.note(`${describe(item, clock.now())}\n`);
+  if (isShown(session, options)) terminal.note(`${describe(item, clock.now())}\n`);
   const digest = digestOf(item, options.digest);
   if (options.yes !== true) {
     if (!terminal.isInteractive)
@@ -74,6 +74,11 @@ async function decide(
   );
   session.show(answer, () => formatFields(Object.entries(answer)));
   return 'done';
+}
+
+/** A script reads no table: with --json it is shown only to somebody who is about to be asked. */
+function isShown({ isJson, terminal }: Session, { yes, reason }: VerdictOptions): boolean {
+  return !isJson || (terminal.isInteractive && (yes !== true || reason === undefined));
 }
 
 /** Digest of the action that is shown. Errors: CliProblem(STEP_WRONG_PHASE, DIGEST_MISMATCH). */

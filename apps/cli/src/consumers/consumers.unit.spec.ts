@@ -111,6 +111,36 @@ describe('deliveries', () => {
   });
 });
 
+describe('a consumer that nobody has heard of', () => {
+  const nobody = () =>
+    ledger({
+      '/v1/deliveries': { items: [], next_cursor: null },
+      '/v1/reports/consumers': { items: [], more: false },
+    });
+
+  it.each(['consumers', 'deliveries'])('is told from one that owes nothing: recourse %s', async (command) => {
+    const { call, out, note } = nobody();
+    expect(await call(command, '--consumer', 'nope')).toBe(0);
+    expect([out(), note()]).toEqual([
+      'none',
+      'nothing is due or was due of a consumer named nope: recourse entry list subscription shows the names',
+    ]);
+  });
+
+  it.each([
+    [['deliveries', '--consumer', 'nope', '--json']],
+    [['consumers', '--consumer', 'nope', '--json']],
+    [['deliveries', '--consumer', 'mailer', '--phase', 'overdue']],
+    [['deliveries', '--consumer', 'mailer', '--run', 'run-1']],
+    [['deliveries', '--consumer', 'mailer', '--mutation', 'mut_1']],
+    [['deliveries']],
+    [['consumers']],
+  ])('is not said of %j', async (args) => {
+    const { call, note } = nobody();
+    expect([await call(...args), note()]).toEqual([0, '']);
+  });
+});
+
 describe('rolled-back', () => {
   it('shows what fell in a scope, and how to go on', async () => {
     const { call, paths, out } = ledger({ '/v1/rolled-back': FELL });

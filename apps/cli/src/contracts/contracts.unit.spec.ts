@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { EXIT_CODES } from '../problem.js';
 import { desk, table } from '../desk.testing.js';
+import type { Respond } from '../desk.testing.js';
 
 type Json = Record<string, unknown>;
 const EXAMPLES = ['payments.get_refund', 'payments.reverse_refund', 'payments.issue_refund'];
@@ -355,6 +356,9 @@ describe('answering for a mutation', () => {
   });
 });
 
+const sentIn = (asked: readonly { readonly path: string; readonly body: unknown }[]) =>
+  asked.filter(({ path }) => path.startsWith('POST'));
+
 describe('registering contracts', () => {
   it('sends each after those it names, and shows what waits for a second person', async () => {
     const files = EXAMPLES.map((name) => file(`${name}.yaml`, example(name))).reverse();
@@ -367,7 +371,7 @@ describe('registering contracts', () => {
       differences: [{ kind: 'weakening', path: '/reversal_window_ms', reason: 'r' }],
     };
     const { code, asked, out } = await call(['register', ...files], { 'POST /v1/contracts': proposed });
-    expect([code, asked.map(({ body }) => (body as Json)['name'])]).toEqual([0, EXAMPLES]);
+    expect([code, sentIn(asked).map(({ body }) => (body as Json)['name'])]).toEqual([0, EXAMPLES]);
     expect(out).toContain('recourse contract confirm payments.issue_refund --digest ab');
   });
   it('sends those that name each other in a circle together, after what they name', async () => {
@@ -378,8 +382,9 @@ describe('registering contracts', () => {
       'POST /v1/contracts': { name: 'labels.get_labels', state: 'registered' },
       'POST /v1/contracts/together': { contracts: [{ name: 'labels.remove_label' }, { name: 'labels.add_label' }] },
     });
-    expect([code, asked.map(({ path }) => path)]).toEqual([0, ['POST /v1/contracts', 'POST /v1/contracts/together']]);
-    const { contracts } = asked[1]?.body as { readonly contracts: readonly Json[] };
+    const sent = sentIn(asked);
+    expect([code, sent.map(({ path }) => path)]).toEqual([0, ['POST /v1/contracts', 'POST /v1/contracts/together']]);
+    const { contracts } = sent[1]?.body as { readonly contracts: readonly Json[] };
     expect(contracts.map(({ name }) => name).sort()).toEqual(['labels.add_label', 'labels.remove_label']);
     expect(out).toContain('labels.add_label');
   });
@@ -388,5 +393,86 @@ describe('registering contracts', () => {
       'POST /v1/contracts/payments.issue_refund/confirm': { state: 'registered' },
     });
     expect([code, asked[0]?.body]).toEqual([0, { digest: 'ab'.repeat(32) }]);
+  });
+});
+
+describe('registering several files, of which the registry refuses some', () => {
+  const [GET = '', REVERSE = '', ISSUE = ''] = EXAMPLES;
+  const BAD = { name: 'payments.bad' };
+  const problems = [{ code: 'CONTRACT_FIELD_INVALID', path: '/owner', message: 'is missing' }];
+  const REFUSAL = { status: 422, body: { code: 'CONTRACT_REFUSED', message: 'payments.bad has 1 problem', problems } };
+
+  /** Registers files; an answer with a status is what the registry says of a contract instead. */
+  async function registering(
+    contracts: readonly Json[],
+    answers: Readonly<Record<string, { readonly status: number; readonly body: object }>>,
+    more: readonly string[] = [],
+  ) {
+    const registry: Respond = ({ method, body }) => {
+      if (method === 'GET') return Response.json({ items: [{ name: GET, version: 1, digest: 'd' }] });
+      const name = String((body as Json)['name']);
+      const { status, body: said } = answers[name] ?? { status: 201, body: {} };
+      return Response.json(status < 300 ? { name, version: 1, digest: 'd', state: 'registered', ...said } : said, {
+        status,
+      });
+    };
+    const { call: recourse, asked, out, note } = desk(registry, { folder });
+    const files = contracts.map((one) => file(`some-${String(one['name'])}.json`, one));
+    const code = await recourse('contract', 'register', ...files, ...more);
+    const sent = asked.filter(({ method }) => method === 'POST').map(({ body }) => (body as Json)['name']);
+    return { code, out: out(), note: note(), sent };
+  }
+
+  it('says what became of each, and ends as done in part', async () => {
+    const given = [BAD, example(GET), example(REVERSE)];
+    const { code, out, note, sent } = await registering(given, { [BAD.name]: REFUSAL });
+    expect([code, sent]).toEqual([EXIT_CODES.partly.code, [GET, REVERSE, BAD.name]]);
+    expect(out.split('\n').map((line) => line.split(/ +/).join(' '))).toEqual([
+      'FILE CONTRACT VERSION BECAME',
+      'some-payments.bad.json payments.bad - refused',
+      `some-${GET}.json ${GET} 1 unchanged`,
+      `some-${REVERSE}.json ${REVERSE} 1 registered`,
+    ]);
+    expect(note).toContain('CONTRACT_REFUSED: 1 of 3 contracts is refused: some-payments.bad.json');
+    expect(note).toContain('  CONTRACT_FIELD_INVALID at /owner: some-payments.bad.json: is missing');
+  });
+
+  it('tells scripts the same, with one error', async () => {
+    const given = [example(GET), example(REVERSE), BAD];
+    const { out, note } = await registering(given, { [BAD.name]: REFUSAL }, ['--json']);
+    expect((JSON.parse(out) as { items: Json[] }).items.map(({ became, state }) => [became, state])).toEqual([
+      ['unchanged', 'registered'],
+      ['registered', 'registered'],
+      ['refused', undefined],
+    ]);
+    expect(JSON.parse(note)).toMatchObject({ error: { code: 'CONTRACT_REFUSED', exit_code: EXIT_CODES.partly.code } });
+  });
+
+  it('ends as refused where nothing was registered', async () => {
+    const { code, note } = await registering([example(GET), BAD], { [BAD.name]: REFUSAL });
+    expect([code, note]).toEqual([EXIT_CODES.refused.code, expect.stringContaining('1 of 2 contracts is refused')]);
+    const none = { status: 403, body: { code: 'ROLE_REQUIRED', message: 'it needs the role contract_editor' } };
+    const all = await registering([example(GET), example(REVERSE)], { [GET]: none, [REVERSE]: none });
+    expect([all.code, all.sent]).toEqual([EXIT_CODES.refused.code, [GET, REVERSE]]);
+    expect(all.note).toContain(`ROLE_REQUIRED: some-${REVERSE}.json: it needs the role contract_editor`);
+  });
+
+  it.each([
+    [401, 'TOKEN_REFUSED', EXIT_CODES.partly.code, 'refused'],
+    [503, 'NOT_READY', EXIT_CODES.unavailable.code, 'unknown'],
+  ])('sends nothing more after a %d, and says what was', async (status, code, end, became) => {
+    const given = [example(GET), example(REVERSE), example(ISSUE)];
+    const answer = { status, body: { code, message: 'no' } };
+    const fresh = { status: 201, body: { version: 2 } };
+    const told = await registering(given, { [GET]: fresh, [REVERSE]: answer });
+    expect([told.code, told.sent]).toEqual([end, [GET, REVERSE]]);
+    expect(told.out).toMatch(new RegExp(`2 +registered\\n.*- +${became}\\n.*- +not sent$`));
+    expect(told.note).toContain(code);
+  });
+
+  it('registers all the same where nobody says what stood before', async () => {
+    const files = [GET, REVERSE].map((name) => file(`alone-${name}.json`, example(name)));
+    const { code, out } = await call(['register', ...files], { 'POST /v1/contracts': { state: 'registered' } });
+    expect([code, out.match(/registered/g)?.length]).toEqual([0, 2]);
   });
 });

@@ -174,6 +174,41 @@ describe('reading entries', () => {
   });
 });
 
+describe('retiring what is not there', () => {
+  const unknown = [404, { code: 'ENTRY_UNKNOWN', message: 'there is no loyalty' }] as const;
+  const of = (...tenants: readonly string[]) =>
+    [200, { items: tenants.map((tenant) => ({ name: 'loyalty', tenant })), next_cursor: null }] as const;
+  const retire = (list: readonly [number, Json], ...more: readonly string[]) =>
+    call(['entry', 'retire', 'subscription', 'loyalty', '--reason', 'gone', ...more], {
+      'POST /v1/entries/subscription/loyalty/retire': unknown,
+      'GET /v1/entries/subscription': list,
+    });
+
+  it.each([
+    [['demo'], 'demo', '--tenant demo.'],
+    [['*'], '*', "--tenant '*'."],
+    [['demo', 'acme', 'demo'], 'acme, demo', '--tenant acme, or another of them.'],
+  ])('names the tenants for which it stands, and what to add: %j', async (tenants, named, added) => {
+    const { code, note, asked } = await retire(of(...tenants));
+    expect([code, note]).toEqual([
+      EXIT_CODES.refused.code,
+      `ENTRY_UNKNOWN: there is no loyalty there; it stands for ${named}\nWhat to do: Add ${added}`,
+    ]);
+    expect(asked.at(-1)?.path).toMatch(/^GET .*\?name=loyalty&retired=false&limit=\d+$/);
+  });
+
+  it.each([
+    ['it stands nowhere', of()],
+    ['nobody says where it stands', [503, { code: 'NOT_READY', message: 'reading' }] as const],
+  ])('says what the registry says where %s', async (_, list) => {
+    const { code, note } = await retire(list);
+    expect([code, note]).toEqual([
+      EXIT_CODES.refused.code,
+      expect.stringMatching(/^ENTRY_UNKNOWN: there is no loyalty\n.*List those that stand/),
+    ]);
+  });
+});
+
 describe('a kill switch', () => {
   it.each([
     ['tenant', { over: 'tenant' }],
