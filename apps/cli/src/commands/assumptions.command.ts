@@ -47,7 +47,7 @@ export function addAssumptions(program: Command, act: Act): void {
     .option('--run <id>', 'said of one run alone')
     .action(
       act<PreviewOptions>(async (session, { source, run }, ref = '') => {
-        const said = { ref, run_id: run, source: source ?? (await sourceOf(session, ref)) };
+        const said = { ref, run_id: run, ...(await saidBy(session, ref, source)) };
         const told = await session.service('ledger').get('/v1/sources/drill', said);
         session.show(told, () => previewText(told));
       }),
@@ -59,16 +59,30 @@ interface PreviewOptions {
   readonly run?: string;
 }
 
-/** Whoever says what stands for the ref. Errors: CliProblem(SOURCE_MISSING) where nobody does. */
-async function sourceOf(session: Session, ref: string): Promise<string> {
-  const { items } = await session.service('ledger').list('/v1/assumptions', { ref }, 1);
-  const source = items[0]?.['source'];
-  if (typeof source === 'string') return source;
+/**
+ * Who would say it, and of which tenant's ref where whoever asks speaks for all: unless told, what stands says both.
+ *
+ * Errors: CliProblem(SOURCE_MISSING) where nobody has said anything yet.
+ */
+async function saidBy(
+  session: Session,
+  ref: string,
+  named: string | undefined,
+): Promise<{ readonly source: string; readonly tenant?: string }> {
+  const { items } = await session.service('ledger').list('/v1/assumptions', { ref, tenant: session.tenant }, REFS_MAX);
+  const [stands] = items;
+  const tenants = [...new Set(items.map((row) => String(row['tenant'])))];
+  const tenant = session.tenant ?? (tenants.length === 1 ? tenants[0] : undefined);
+  const source = named ?? stands?.['source'];
+  if (typeof source === 'string') return { source, ...(tenant === undefined ? {} : { tenant }) };
   throw new CliProblem('SOURCE_MISSING', `nobody has said anything of ${ref} yet`, 'usage', {
     remedy:
       'Name who would say it: --source <name>; recourse sources list names those that spoke. Or look at the ref again.',
   });
 }
+
+/** Rows of one ref that are looked through for their tenants. */
+const REFS_MAX = 200;
 
 function previewText(told: Doc): string {
   const { ref, source, relying, held: why, weight_permille: weight, threshold_permille: least } = told;

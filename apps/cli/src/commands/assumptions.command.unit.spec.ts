@@ -62,7 +62,9 @@ describe('the preview of a fact that turns out false', () => {
     const { call, asked, out } = desk(routes([REF]));
     expect(await call('assumptions', 'preview', REF.ref, '--run', 'run-1')).toBe(0);
     const drill = askedFor(asked.at(-1)?.path ?? '');
-    expect([drill.get('ref'), drill.get('run_id'), drill.get('source')]).toEqual([REF.ref, 'run-1', 'warehouse']);
+    expect(['ref', 'run_id', 'source', 'tenant'].map((name) => drill.get(name))).toEqual([
+      ...[REF.ref, 'run-1', 'warehouse', 'acme'],
+    ]);
     expect(out()).toMatch(/a person is asked first +TRUST_LOW: warehouse weighs 500/);
     expect(out()).toMatch(/rely on it by name +2\n/);
     expect(out()).toMatch(/would fall +3\n/);
@@ -73,7 +75,12 @@ describe('the preview of a fact that turns out false', () => {
   it('is asked of the source that is named, and asks for one where nobody has spoken', async () => {
     const { call, asked, note } = desk(routes([]));
     expect(await call('assumptions', 'preview', REF.ref, '--source', 'carrier')).toBe(0);
-    expect(asked.map(({ path }) => askedFor(path).get('source'))).toEqual(['carrier']);
+    expect(askedFor(asked.at(-1)?.path ?? '').get('source')).toBe('carrier');
+    const several = desk(routes([REF, { ...REF, tenant: 'globex' }]));
+    expect(await several.call('assumptions', 'preview', REF.ref)).toBe(0);
+    expect(askedFor(several.asked.at(-1)?.path ?? '').get('tenant')).toBeNull();
+    expect(await several.call('assumptions', 'preview', REF.ref, '--tenant', 'globex')).toBe(0);
+    expect(askedFor(several.asked.at(-1)?.path ?? '').get('tenant')).toBe('globex');
     expect(await call('assumptions', 'preview', REF.ref)).toBe(2);
     expect(note()).toContain('SOURCE_MISSING');
   });
