@@ -606,6 +606,7 @@ it('the provider shows what the guide says: reversed once where it was agreed to
     're-hopeless': 'settled',
     're-early': 'reversed',
     're-late': 'reversed',
+    're-relying': 'settled',
     're-stopped': 'reversed',
   });
   expect(HELD.status).toBe('released');

@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { planSystem, startTestStack } from '@recourse/dev-stack';
 import type { DevStack, SystemPlan } from '@recourse/dev-stack';
 import { createKafka, rawClient, tryGroup } from '@recourse/kafka';
@@ -85,7 +86,7 @@ export class SecureScene {
   standing(): Promise<object> {
     return withAdmin(this.owner(), async (admin) => {
       const topics = (await admin.listTopics()).filter((name) => !name.startsWith('__')).sort();
-      const ends = await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)));
+      const ends = await Promise.all(topics.map((topic) => endsOf(admin, topic)));
       const { groups } = await admin.listGroups();
       return {
         ends: topics.map((topic, at) => [topic, ends[at]]),
@@ -119,6 +120,21 @@ export class SecureScene {
   private ownerAccess(): KafkaAccess {
     return { sasl: { mechanism: 'plain', username: this.stack.owner?.name ?? '', password: this.ownerPassword() } };
   }
+}
+
+/** How often a topic that was just made is asked for again, and how long after, milliseconds. */
+const [LEADER_TRIES, LEADER_WAIT_MS] = [40, 250];
+
+/** Ends of the partitions of a topic; a broker may not know yet that it leads one that was just made. */
+async function endsOf(admin: RawAdmin, topic: string): Promise<unknown> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await admin.fetchTopicOffsets(topic);
+    } catch (cause) {
+      const isToCome = (cause as { readonly type?: unknown }).type === 'NOT_LEADER_FOR_PARTITION'; // how kafkajs tells it
+      if (!isToCome || tries === LEADER_TRIES) throw cause;
+      await setTimeout(LEADER_WAIT_MS);
+    }
 }
 
 export async function withAdmin<T>(client: Client, act: (admin: RawAdmin) => Promise<T>): Promise<T> {
