@@ -169,13 +169,12 @@ describe('recourse recoveries approve', () => {
       'approve',
       item.stepId,
       '--yes',
-      '--json',
       '--reason',
       'the goods left',
       ...as(OPERATOR),
     );
     expect(ended.note).toContain('What is proposed');
-    expect([ended.code, jsonIn(ended.out)['step_id']]).toEqual([EXIT.done, item.stepId]);
+    expect([ended.code, ended.out]).toEqual([EXIT.done, expect.stringContaining(item.stepId)]);
     expect(await system.restOf(item)).toBe('compensated');
     expect((await recourse('recoveries', 'show', item.stepId)).out).toMatch(/approved by +mira at .*: the goods left/);
   }, 90_000);
