@@ -22,6 +22,8 @@ const REST = ['additionalProperties', 'items', 'additionalItems'] as const;
 
 /** Kinds of places that are looked at: a schema that fits into a contract has fewer. */
 const PLACES_MAX = 5_000;
+/** Parts that are looked at for a name, in all: counting has a bound as well, some tenths of a second. */
+const LOOKS_MAX = 2_000_000;
 
 /**
  * The most that any one place of a value is judged, whatever the value.
@@ -53,6 +55,7 @@ class Unfolding {
   private readonly ids = new Map<Part, number>();
   /** Null: more than anybody wants to judge; absent: not written out yet. */
   private readonly written = new Map<Part, Judges | null>();
+  private looks = 0;
 
   constructor(
     private readonly root: Json,
@@ -67,6 +70,11 @@ class Unfolding {
   /** What judges each kind of place below. */
   *below(judges: Judges): Iterable<Judges | null> {
     const names = new Set([...judges.keys()].flatMap(namesIn));
+    this.looks += (names.size + 1) * judges.size;
+    if (this.looks > LOOKS_MAX) {
+      yield null;
+      return;
+    }
     for (const name of [...names, null]) {
       const parts = [...judges].flatMap(([part, times]) =>
         schemasBelow(part, name)

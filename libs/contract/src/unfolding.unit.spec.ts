@@ -88,6 +88,18 @@ describe('a schema that unfolds without end', () => {
     expect(schemaProblem({ type: 'object', $dynamicRef: '#node' })).toContain('$dynamicRef');
   });
 
+  it('is refused where counting itself would take too long', () => {
+    // Each level is judged by all parts that name something below, and names all of it.
+    const names = (of: Json): Json =>
+      Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`p${at.toString(36)}`, of]));
+    const level = (depth: number): Json =>
+      depth === 6 ? {} : { allOf: [...times(800, {}), { properties: names({ $ref: `#/$defs/l${depth + 1}` }) }] };
+    const $defs = Object.fromEntries(Array.from({ length: 7 }, (_, depth) => [`l${depth}`, level(depth)]));
+    // As it comes in: no two of its parts are the same object.
+    const sent = JSON.parse(JSON.stringify({ type: 'object', $ref: '#/$defs/l0', $defs })) as Json;
+    expect(schemaProblem(sent)).toMatch(/more often than anybody can wait/);
+  });
+
   it('may lead to itself where the value goes on, and list its alternatives', () => {
     const tree: Json = {
       type: 'object',
