@@ -193,4 +193,13 @@ export const BREAKS: readonly Break[] = [
     find: 'const isFound = open.has(report) ||',
     replace: 'const isFound = open.size > 1_000 ||',
   },
+  {
+    id: 'p11-alarm-about-nothing',
+    requirement: 'P11/alarms',
+    spec: 'apps/notifier/src/core.unit.spec.ts',
+    test: 'alarms of the auditor say which log and partition they are about, to whoever lists them and to whoever is told',
+    file: 'apps/notifier/src/rules/item/waiting.decisions.ts',
+    find: 'log: logOf(body.topic, body.partition) }',
+    replace: 'log: logOf(body.topic) }',
+  },
 ];

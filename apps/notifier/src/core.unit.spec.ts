@@ -1,12 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { deepFreeze } from '@recourse/testing';
-import { BUDGETS, HEADS, MUTATIONS, RECOVERIES, recordOf, recordTypesOf } from './items.testing.js';
+import { BUDGETS, CANARY, endpoint, HEADS, MUTATIONS, RECOVERIES, recordOf, recordTypesOf } from './items.testing.js';
 import type { HeardRecord } from './items.testing.js';
 import { hear, HEARD } from './core.js';
 import type { FollowedLog } from './core.js';
+import { shownItem } from './reads/items.query.js';
+import { newsOf } from './rules/delivery/occasion.decisions.js';
 import { deliveryIdOf } from './rules/item/item.decisions.js';
-import { capabilityOf, codeOf, keyOf, ownerOf, runbookOf } from './rules/item/item.messages.js';
+import { capabilityOf, codeOf, isWaiting, keyOf, ownerOf, runbookOf } from './rules/item/item.messages.js';
 import type { Thing } from './rules/item/item.messages.js';
+import { bodyOf } from './rules/webhook/body.decisions.js';
+import { SHAPES } from './rules/webhook/endpoint.messages.js';
 
 const ASKED = {
   decision: 'request_approval',
@@ -468,12 +472,14 @@ describe('a trigger that is held, and a breaker', () => {
 });
 
 describe('a record that could not be taken', () => {
-  const parked = (log: FollowedLog, reason: string) => recordOf(log, 'RecordParked', { reason });
+  const parked = (log: FollowedLog, reason: string) =>
+    recordOf(log, 'RecordParked', { reason, topic: 'recourse.executions', offset: 7 });
   const LOGS = [MUTATIONS, RECOVERIES, BUDGETS, 'recourse.contracts', 'recourse.assumptions'] as const;
 
   it.each(LOGS)('waits for an administrator of all tenants in whatever log, for four hours: %s', (log) => {
     expect(world(log, parked(log, 'CONTRACT_UNKNOWN')).get('parked:parked-1')).toMatchObject({
       tenant: '*',
+      log: 'recourse.executions/1/7',
       item: { kind: 'parked', reason: 'CONTRACT_UNKNOWN', owner: 'role:administrator', deadlineAt: 14_400_100 },
     });
   });
@@ -537,7 +543,28 @@ describe('a ceiling that moved', () => {
 });
 
 describe('alarms of the auditor', () => {
-  const raised = recordOf(HEADS, 'AlarmRaised', { finding: 'cut_tail', owner: 'role:auditor', deadline_at: 9_000 });
+  const found = { topic: 'recourse.mutations', partition: 2, offset: 7 };
+  const raised = recordOf(HEADS, 'AlarmRaised', {
+    ...found,
+    finding: 'cut_tail',
+    owner: 'role:auditor',
+    deadline_at: 9_000,
+  });
+
+  it('say which log and partition they are about, to whoever lists them and to whoever is told', () => {
+    const thing = world(HEADS, raised).get('alarm:alm-1');
+    expect(thing?.log).toBe('recourse.mutations/2');
+    expect(thing && isWaiting(thing) ? shownItem(thing, 0).log : null).toBe('recourse.mutations/2');
+    const [told] = newsOf(undefined, thing, [endpoint()], { topic: HEADS, partition: 0, seq: 1, at: 0 }).queued;
+    const bases = { ledger: 'https://l.test', recoveries: 'https://r.test', budgets: 'https://b.test' };
+    for (const shape of SHAPES) expect(told && bodyOf(shape, told.notice, bases)).toContain('recourse.mutations/2');
+  });
+
+  it('repeat nothing that is no name of a topic', () => {
+    expect(world(HEADS, recordOf(HEADS, 'AlarmRaised', { ...found, topic: CANARY })).get('alarm:alm-1')?.log).toBe(
+      undefined,
+    );
+  });
 
   it('wait for a person with an owner and a deadline, by what was found, until they are closed (P11)', () => {
     expect(world(HEADS, raised).get('alarm:alm-1')?.item).toMatchObject({

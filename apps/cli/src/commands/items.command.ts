@@ -7,13 +7,15 @@ import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 import { countParked, parkedText } from './parked-records.js';
 
-const COLUMNS: readonly Column<Doc>[] = [
+/** Alarms and parked records are about a place in a log, others about none. */
+const columnsFor = (items: readonly Doc[]): readonly Column<Doc>[] => [
   { title: 'DEADLINE', of: (row) => `${row['is_overdue'] === true ? '! ' : ''}${instant(row['deadline_at']) ?? ''}` },
   { title: 'KIND', of: (row) => row['kind'] },
   { title: 'TENANT', of: (row) => row['tenant'] },
   { title: 'RUN', of: (row) => row['run_id'] },
   { title: 'CAPABILITY', of: (row) => row['capability'] },
   { title: 'REASON', of: (row) => row['reason'] },
+  ...(items.some((item) => typeof item['log'] === 'string') ? [{ title: 'LOG', of: (row: Doc) => row['log'] }] : []),
   { title: 'OWNER', of: (row) => row['owner'] },
   { title: 'RUNBOOK', of: (row) => row['runbook'] },
   { title: 'END IT WITH', of: (row) => row['way_out'] },
@@ -31,14 +33,16 @@ export function addItems(program: Command, act: Act): void {
       act<{ readonly kind?: string; readonly limit: number }>(async (session, { kind, limit }) => {
         const listed = await session.service('notifier').list('/v1/items', { kind, tenant: session.tenant }, limit);
         if (kind !== undefined) {
-          session.show(listed, () => listText(COLUMNS, listed));
+          session.show(listed, () => listText(columnsFor(listed.items), listed));
           return;
         }
         const parked = await countParked(session);
         // Those that stand behind others are no items: nobody has looked at them.
         const named = listed.items.filter((item) => item['kind'] === 'parked').length;
         session.show({ ...listed, parked }, () =>
-          [listText(COLUMNS, listed), parkedText(parked, named)].filter((text) => text !== null).join('\n\n'),
+          [listText(columnsFor(listed.items), listed), parkedText(parked, named)]
+            .filter((text) => text !== null)
+            .join('\n\n'),
         );
       }),
     );

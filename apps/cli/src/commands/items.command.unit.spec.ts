@@ -27,6 +27,19 @@ describe('what waits for a person', () => {
     expect(out()).toContain(words);
   });
 
+  it('shows the log that an alarm is about, and no such column where no item is about one', async () => {
+    const alarm = { ...ITEM, kind: 'alarm', log: 'recourse.mutations/2' };
+    const listed = async (items: readonly object[]): Promise<string> => {
+      const { call, out } = desk((asked) =>
+        asked.pathname === '/v1/items' ? Response.json({ items, next_cursor: null }) : services(0)(asked),
+      );
+      await call('items');
+      return out();
+    };
+    expect(await listed([alarm, { ...ITEM, log: null }])).toMatch(/LOG[^]*recourse\.mutations\/2/);
+    expect(await listed([{ ...ITEM, log: null }])).not.toContain('LOG');
+  });
+
   it('says nothing of parked records where there are none', async () => {
     const { call, out } = desk(services(0));
     expect(await call('items')).toBe(0);

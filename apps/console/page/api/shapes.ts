@@ -36,6 +36,8 @@ export const ITEM = z.object({
   reason: text,
   owner: text,
   runbook: textOrNull,
+  /** Of an alarm and a parked record: absent where a notifier is of before. */
+  log: z.nullish(text),
   required_approvals: z.number(),
   approvals: z.number(),
   opened_at: z.number(),

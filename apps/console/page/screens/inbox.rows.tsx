@@ -106,7 +106,7 @@ interface RowProps {
 }
 
 const RowView = memo(function RowView({ item, at, of, now, onAt }: RowProps): ReactNode {
-  const { kind, capability, reason, run_id, deadline_at, required_approvals: required, approvals } = item;
+  const { kind, capability, reason, run_id, log, deadline_at, required_approvals: required, approvals } = item;
   const words = kindWords(kind);
   return (
     <li
@@ -122,7 +122,7 @@ const RowView = memo(function RowView({ item, at, of, now, onAt }: RowProps): Re
           <Tag kind={kind}>{words.name}</Tag> <b>{capability === null ? words.asks : <Text>{capability}</Text>}</b>
         </span>
         <span className="why quiet">
-          {codeWords(reason)} · run <Id>{run_id}</Id>
+          {codeWords(reason)} · {log ? 'log' : 'run'} <Id>{log ? log : run_id}</Id>
           {required > 0 ? ` · ${approvals} of ${required} agreed` : ''}
         </span>
         <span className="stake">

@@ -12,6 +12,8 @@ export interface ShownItem {
   readonly owner: string;
   /** What its contract has a person work from. */
   readonly runbook: string | null;
+  /** Where in the logs and wires it is: `topic/partition`, and `/offset` of one record. */
+  readonly log: string | null;
   readonly required_approvals: number;
   readonly approvals: number;
   /** Epoch milliseconds. */
@@ -83,7 +85,7 @@ function shellWord(text: string): string {
 }
 
 /** Shows an item; `now` is epoch milliseconds. */
-export function shownItem({ id, tenant, runId, capability, runbook, item }: WaitingThing, now: number): ShownItem {
+export function shownItem({ id, tenant, runId, capability, runbook, log, item }: WaitingThing, now: number): ShownItem {
   const { kind, reason, owner, requiredApprovals, approvals, openedAt, deadlineAt } = item;
   return {
     kind,
@@ -94,6 +96,7 @@ export function shownItem({ id, tenant, runId, capability, runbook, item }: Wait
     reason,
     owner,
     runbook,
+    log: log ?? null,
     required_approvals: requiredApprovals,
     approvals,
     opened_at: openedAt,

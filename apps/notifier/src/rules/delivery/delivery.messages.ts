@@ -41,6 +41,7 @@ export interface NoticeItem {
   readonly stepId: string | null;
   readonly capability: string | null;
   readonly runbook: string | null;
+  readonly log?: string | undefined;
   readonly owner: string;
   readonly reason: string;
   readonly requiredApprovals: number;

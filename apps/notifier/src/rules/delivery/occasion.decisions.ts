@@ -114,7 +114,7 @@ function deliveryOf(
 }
 
 function factsOf(
-  { thing, id, runId, recoveryId, stepId, capability, runbook }: Thing,
+  { thing, id, runId, recoveryId, stepId, capability, runbook, log }: Thing,
   { kind, reason, owner, requiredApprovals, deadlineAt }: OpenItem,
 ): NoticeItem {
   return {
@@ -126,6 +126,7 @@ function factsOf(
     stepId,
     capability,
     runbook,
+    log,
     owner,
     reason,
     requiredApprovals,

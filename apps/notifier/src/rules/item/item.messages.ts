@@ -76,6 +76,8 @@ export interface Thing {
   readonly capability: string | null;
   /** What its contract has a person work from: a link or a path. */
   readonly runbook: string | null;
+  /** Where in the logs and wires it is: `topic/partition`, and `/offset` of one record. Absent where it is about none. */
+  readonly log?: string | undefined;
   readonly item: OpenItem | null;
 }
 
@@ -135,6 +137,14 @@ export function codeOf(text: string): string {
 /** A capability that has the form of one; null for whatever else stands there. */
 export function capabilityOf(text: string): string | null {
   return text.length <= CAPABILITY_MAX && CAPABILITY.test(text) ? text : null;
+}
+
+/** A topic as ours are named. */
+const TOPIC = /^[a-z0-9][a-z0-9._-]{0,248}$/;
+
+/** A place in a log or wire as people read it; nothing where no topic of ours is named so. */
+export function logOf(topic: string, ...place: readonly number[]): string | undefined {
+  return TOPIC.test(topic) ? [topic, ...place].join('/') : undefined;
 }
 
 const OWNER = /^(?:role|adapter|service):[a-z][a-z0-9_-]{0,62}$/;

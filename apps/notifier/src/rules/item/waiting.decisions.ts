@@ -2,7 +2,7 @@
 import { deriveId } from '@recourse/kernel';
 import type { BodyOf, RecordTypeOf } from '@recourse/messages';
 import { agrees, bare, ends, forwardOf, opens } from './item.decisions.js';
-import { capabilityOf, codeOf, keyOf, nameOf, runbookOf } from './item.messages.js';
+import { capabilityOf, codeOf, keyOf, logOf, nameOf, runbookOf } from './item.messages.js';
 import type { Known, OpenItem, Place, Thing, ThingChange } from './item.messages.js';
 import { stepThing } from './step.decisions.js';
 
@@ -36,7 +36,8 @@ export function askForTrend(body: Mutations<'TrendRose'>, _known: Known, place: 
 
 /** The auditor found a log other than it should be. */
 export function askForAlarm(body: Heads<'AlarmRaised'>, _known: Known, place: Place): readonly ThingChange[] {
-  return opens(bare('alarm', body.alarm_id, body), 'alarm', { ...body, reason: body.finding }, place);
+  const alarm = { ...bare('alarm', body.alarm_id, body), log: logOf(body.topic, body.partition) };
+  return opens(alarm, 'alarm', { ...body, reason: body.finding }, place);
 }
 
 /** A parked record has no deadline of its own: somebody has looked at it within four hours, since what comes behind it waits. */
@@ -51,7 +52,8 @@ export function askAboutParked(
   place: Place,
 ): readonly ThingChange[] {
   if (body.reason === BEHIND) return [];
-  const parked = bare('parked', body.parked_id, { tenant: '*', run_id: '' });
+  const log = logOf(body.topic, body.partition, body.offset);
+  const parked = { ...bare('parked', body.parked_id, { tenant: '*', run_id: '' }), log };
   const deadline_at = place.at + PARKED_SEEN_WITHIN_MS;
   return opens(parked, 'parked', { reason: body.reason, owner: 'role:administrator', deadline_at }, place);
 }

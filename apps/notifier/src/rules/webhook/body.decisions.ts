@@ -41,6 +41,7 @@ function genericBody({ occasion, occurredAt, tenant, item }: Notice, bases: Link
     reason: item.reason,
     owner: item.owner,
     runbook: item.runbook,
+    log: item.log ?? null,
     required_approvals: item.requiredApprovals,
     deadline_at: instantText(item.deadlineAt),
     links: linksOf(item, bases),
@@ -68,7 +69,7 @@ function slackBody({ occasion, occurredAt, tenant, item }: Notice, bases: LinkBa
       : [
           ['Tenant', tenant],
           ['Reason', item.reason],
-          ['Capability', item.capability ?? '-'],
+          item.log === undefined ? ['Capability', item.capability ?? '-'] : ['Log', item.log],
           ['Owner', item.owner],
           ...(item.runbook === null ? [] : [['Runbook', item.runbook]]),
           ['Deadline', instantText(item.deadlineAt)],

@@ -107,6 +107,7 @@ describe('a body', () => {
       reason: 'HIGH_IMPACT',
       owner: 'role:approver',
       runbook: 'runbooks/refunds.md',
+      log: null,
       required_approvals: 1,
       deadline_at: '1970-01-01T00:00:11.000Z',
       links: {
