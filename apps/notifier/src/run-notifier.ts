@@ -23,6 +23,7 @@ import {
   persistently,
   quietPause,
   ServiceModule,
+  serviceSigning,
 } from '@recourse/service';
 import type { Authenticate, EdgeContext, KnownSchemas } from '@recourse/service';
 import { createLogger, Metrics } from '@recourse/telemetry';
@@ -109,7 +110,7 @@ async function partsOf(config: NotifierConfig, logger: Logger): Promise<Parts> {
   const metrics = new Metrics({ service: NAME });
   metrics.collectProcess();
   const store = await reached(logger, 'database', () => PostgresNotifierStore.open(databaseUrlOf(config)));
-  const kafka = connectKafka(NAME, config, logger, metrics);
+  const kafka = connectKafka(NAME, config, serviceSigning(NAME, config, logger, metrics), logger);
   const schemas = knownSchemas({ registryUrl: config.registryUrl, databaseUrl: databaseUrlOf(config) }, logger);
   const codecs = createCodecs(schemas.registry);
   const opened = await reached(logger, 'logs', () => openLogs(kafka, codecs, config.logId));

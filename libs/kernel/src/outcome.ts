@@ -203,6 +203,10 @@ export class Failure extends Error {
   get retry(): RetryRule {
     return FAILURES[this.code].retry;
   }
+  /** The message without its code, for whoever tells the code apart. */
+  get detail(): string {
+    return this.message.slice(this.code.length + 2);
+  }
 }
 
 /** A bug. `scope` says what stops: the key the record belongs to, or the whole partition (chain, cursor, fence). */

@@ -37,10 +37,9 @@ function messageOf(error: unknown): string {
 export function connectKafka(
   name: string,
   config: Pick<EdgeConfig, 'brokers' | 'instance' | 'kafkaVia' | 'kafkaUser' | 'kafkaPassword' | 'kafkaCa'> &
-    SigningPlaces &
     Pick<KafkaOptions, 'wireIsolation' | 'transactionOpenMs'>,
+  signing: Signing | null,
   logger: Logger,
-  metrics: Pick<Metrics, 'count'>,
 ): Kafka {
   const { brokers, instance, kafkaVia, kafkaUser, kafkaPassword, kafkaCa, wireIsolation, transactionOpenMs } = config;
   return createKafka({
@@ -50,7 +49,7 @@ export function connectKafka(
     ...(kafkaVia === undefined ? {} : { via: kafkaVia }),
     ...(wireIsolation === undefined ? {} : { wireIsolation }),
     ...(transactionOpenMs === undefined ? {} : { transactionOpenMs }),
-    signing: serviceSigning(name, config, logger, metrics),
+    signing,
     logger: ({ level, message, fields }) => {
       logger[level]({ kafka: fields }, message);
     },
@@ -72,7 +71,12 @@ const ARRIVE_WITHIN_MS = 10_000;
 /** How often connections are looked at for that. */
 const LOOKS_PER_ARRIVAL = 10;
 
-function serviceSigning(
+/**
+ * How a program of ours signs and whom it believes; null where wires are open, which it says.
+ *
+ * Errors: those of `signingFrom`.
+ */
+export function serviceSigning(
   service: string,
   places: SigningPlaces,
   logger: Logger,

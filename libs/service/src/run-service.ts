@@ -6,7 +6,7 @@ import type { Provider, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds } from '@recourse/event-log';
 import type { AcceptedRecord, ChangedRow, ServiceCore, ServiceRuntime } from '@recourse/event-log';
-import type { Kafka } from '@recourse/kafka';
+import type { Kafka, Signing } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { createLogger, Metrics, NO_TRACES, traceFile } from '@recourse/telemetry';
 import type { Logger, SpanSpec, Traces } from '@recourse/telemetry';
@@ -26,7 +26,7 @@ import type { KnownSchemas } from './known-schemas.js';
 import { measuredKafka, measuredStores } from './measured.js';
 import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { PartitionCounts } from './partition-counts.js';
-import { connectKafka, createEdge, runProcess } from './process.js';
+import { connectKafka, createEdge, runProcess, serviceSigning } from './process.js';
 import { serviceGroup } from './provision/access.js';
 import { gauge, tell, tellOfPeers } from './runtime-events.js';
 import { destroying } from './destroying-keys.js';
@@ -102,6 +102,7 @@ interface Parts {
   readonly config: ServiceConfig;
   readonly spec: ServiceSpec;
   readonly kafka: Kafka;
+  readonly signing: Signing | null;
   readonly schemas: KnownSchemas;
   readonly counts: PartitionCounts;
   readonly keys: PostgresKeyStore;
@@ -114,12 +115,14 @@ interface Parts {
 function partsOf(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Parts {
   const metrics = new Metrics({ service: spec.name });
   metrics.collectProcess();
-  const kafka = connectKafka(spec.name, config, logger, metrics);
+  const signing = serviceSigning(spec.name, config, logger, metrics);
+  const kafka = connectKafka(spec.name, config, signing, logger);
   const keys = new PostgresKeyStore({ url: keyStoreUrlOf(config) });
   return {
     config,
     spec,
     kafka,
+    signing,
     schemas: knownSchemas({ registryUrl: config.registryUrl, databaseUrl: databaseUrlOf(config) }, logger),
     counts: new PartitionCounts(kafka),
     keys,
@@ -143,10 +146,11 @@ interface Assembled {
 }
 
 function assemble(parts: Parts): Assembled {
-  const { config, spec, kafka, schemas, counts, keys, traces, logger } = parts;
+  const { config, spec, kafka, signing, schemas, counts, keys, traces, logger } = parts;
   const host = new ServiceHost({
     openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(spec.cores, spec.views)),
     createRuntime: (database) => Promise.resolve(runtimeOf(parts, database)),
+    ...(signing?.trouble === undefined ? {} : { trouble: signing.trouble }),
     logger,
   });
   const edge = new CommandEdge({

@@ -5,6 +5,7 @@
 // Invariants
 //   H1. Before the loop runs nothing is ready; reads and commands answer with the failure that is in the way.
 //   H2. `stop` ends in the order of dependence: loop, then database, whatever state the start had reached.
+//   H3. What would sign nothing is not ready, also while it has nothing to sign.
 import type { BroadcastView, PartitionStore } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import type { Logger } from '@recourse/telemetry';
@@ -21,6 +22,8 @@ export interface ServiceHostOptions {
   readonly openDatabase: () => Promise<ServiceDatabase>;
   readonly createRuntime: (database: ServiceDatabase) => Promise<RunningService> | RunningService;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** What is wrong with the keys of the process now: see Signing. */
+  readonly trouble?: () => Failure | null;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -65,7 +68,7 @@ export class ServiceHost implements ProjectionReads {
   health(): ServiceHealth {
     if (!this.runtime || !this.hasStarted)
       return { live: true, ready: false, started: false, detail: { in_the_way: this.inTheWay } };
-    const health = this.runtime.health();
+    const health = withTrouble(this.runtime.health(), this.options.trouble?.() ?? null);
     return this.stopping.signal.aborted ? { ...health, ready: false } : health;
   }
 
@@ -96,9 +99,9 @@ export class ServiceHost implements ProjectionReads {
     const result = await persistently(work, {
       signal: this.stopping.signal,
       sleep: this.options.sleep,
-      onFailure: ({ code, message }, retryMs) => {
-        this.inTheWay = { code, detail: message };
-        this.options.logger.warn({ code, detail: message, retry_ms: retryMs }, `${what} does not start`);
+      onFailure: ({ code, detail }, retryMs) => {
+        this.inTheWay = { code, detail };
+        this.options.logger.warn({ code, detail, retry_ms: retryMs }, `${what} does not start`);
       },
     });
     this.inTheWay = null;
@@ -109,4 +112,15 @@ export class ServiceHost implements ProjectionReads {
     if (this.database) return this.database;
     throw new Failure('DATABASE_UNAVAILABLE', 'the database was not reached yet');
   }
+}
+
+/** Health of a service with something wrong about its keys: what a keyring of before still allows goes on, and is told. */
+function withTrouble(health: ServiceHealth, trouble: Failure | null): ServiceHealth {
+  if (trouble === null) return health;
+  const { code, detail } = trouble;
+  return {
+    ...health,
+    ready: health.ready && code !== 'KEY_NOT_BELIEVED',
+    detail: { ...health.detail, in_the_way: { code, detail } },
+  };
 }

@@ -6,7 +6,11 @@ import type { ServiceDatabase } from './service-host.js';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-function parts({ databaseFailures = 0, loopFailure = null as Error | null } = {}) {
+function parts({
+  databaseFailures = 0,
+  loopFailure = null as Error | null,
+  trouble = (): Failure | null => null,
+} = {}) {
   const told: string[] = [];
   const database: ServiceDatabase = {
     page: () => Promise.resolve({ rows: [], next: null }),
@@ -44,6 +48,7 @@ function parts({ databaseFailures = 0, loopFailure = null as Error | null } = {}
       projected: () => null,
       view: () => Promise.resolve(null),
     }),
+    trouble,
     logger: quiet,
     sleep: () =>
       new Promise((resolve) => {
@@ -94,5 +99,25 @@ describe('a service', () => {
     await host.stop();
     await starting;
     expect(host.health().started).toBe(false);
+  });
+
+  it('whose key is not believed is not ready before it signs anything, and ready again once it is', async () => {
+    let wrong: Failure | null = null;
+    const { host } = parts({ trouble: () => wrong });
+    await host.start();
+    wrong = new Failure('KEY_NOT_BELIEVED', 'revoked');
+    expect(host.health()).toMatchObject({
+      live: true,
+      ready: false,
+      detail: { in_the_way: { code: 'KEY_NOT_BELIEVED', detail: 'revoked' } },
+    });
+    wrong = null;
+    expect(host.health()).toMatchObject({ ready: true, detail: {} });
+  });
+
+  it('goes on with the keyring of before where its file is broken, and says so', async () => {
+    const { host } = parts({ trouble: () => new Failure('KEYRING_INVALID', 'keyring.json: /keys must be there') });
+    await host.start();
+    expect(host.health()).toMatchObject({ ready: true, detail: { in_the_way: { code: 'KEYRING_INVALID' } } });
   });
 });

@@ -14,6 +14,12 @@ export interface BelievedOptions {
   readonly service?: string | undefined;
 }
 
+/** A signer that can be asked whether it would sign. */
+export interface BelievedSigner extends Signer {
+  /** Failure(KEY_NOT_BELIEVED) with which `sign` would refuse now; null where it would sign. */
+  readonly doubt: () => Failure | null;
+}
+
 /** What the key signs when it is asked whether it is the one in the keyring: no record of ours reads so. */
 const PROBE = 'recourse-key-check';
 
@@ -23,21 +29,26 @@ const PROBE = 'recourse-key-check';
  * Errors: Failure(KEY_NOT_BELIEVED) from `sign` while it does not; the same from here where the key is a service's, which is not to
  *         begin with a key that speaks for nobody.
  */
-export function believedSigner(signer: Signer, options: BelievedOptions): Signer {
+export function believedSigner(signer: Signer, options: BelievedOptions): BelievedSigner {
   const { keyId } = signer;
   const signature = signer.sign(PROBE);
   const { proves } = new ProvenSignatures();
-  const refuse = (): void => {
+  const doubt = (): Failure | null => {
     const now = options.clock.now();
     const problem = problemOf(
       speakerOf(options.keyring(), { keyId, text: PROBE, signature, signedAt: now }, now, proves),
       options,
     );
-    if (problem !== null) throw notBelieved(keyId, options, problem);
+    return problem === null ? null : notBelieved(keyId, options, problem);
+  };
+  const refuse = (): void => {
+    const failure = doubt();
+    if (failure !== null) throw failure;
   };
   if (options.service !== undefined) refuse();
   return {
     keyId,
+    doubt,
     sign: (text) => {
       refuse();
       return signer.sign(text);

@@ -57,6 +57,27 @@ describe('the key of a service', () => {
     expect(from('owner')?.signer?.keyId).toBe('owner');
   });
 
+  it('tells what is wrong with it, and with the file of the keyring, before anything is signed', async () => {
+    const [keyringFile, signingKeyFile] = [join(folder, 'followed.json'), join(folder, 'followed.pem')];
+    writeFileSync(keyringFile, keys.text);
+    writeFileSync(signingKeyFile, keys.pem('ending'));
+    const clock = new ManualClock(NOW);
+    const places = { wires: 'strict', keyringFile, signingKeyFile, signingKeyId: 'ending' } as const;
+    const trouble = signingFrom(places, { ownerOf: () => 'things', clock, service: 'things' })?.trouble;
+    expect(trouble?.()).toBeNull();
+    writeFileSync(keyringFile, '{');
+    await clock.advance(2_000);
+    expect(trouble?.()).toMatchObject({ code: 'KEYRING_INVALID' });
+    rmSync(keyringFile);
+    await clock.advance(2_000);
+    expect(trouble?.()).toMatchObject({ code: 'KEYRING_INVALID', detail: expect.stringContaining(keyringFile) });
+    writeFileSync(keyringFile, keys.text);
+    await clock.advance(2_000);
+    expect(trouble?.()).toBeNull();
+    await clock.advance(Date.parse(END) - clock.now());
+    expect(trouble?.()).toMatchObject({ code: 'KEY_NOT_BELIEVED', detail: expect.stringContaining('KEY_NOT_VALID') });
+  });
+
   it('signs nothing once it is believed no more, so that its log goes on from nothing that is void', async () => {
     const broker = new MemoryBroker({});
     const admin = await broker.forActor('admin').admin();

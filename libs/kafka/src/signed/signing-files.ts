@@ -67,31 +67,56 @@ export function signingFrom(
   if ((signingKeyFile === undefined) !== (signingKeyId === undefined))
     throw new Failure('KEYRING_INVALID', 'RECOURSE_SIGNING_KEY_FILE and RECOURSE_SIGNING_KEY_ID go together');
   const { ownerOf, clock, onUnvouched, service } = common;
-  const keyring = keyringIn(keyringFile, common);
+  const { keyring, problem } = keyringIn(keyringFile, common);
   const signer =
     signingKeyFile === undefined || signingKeyId === undefined
       ? null
       : believedSigner(signerOf(signingKeyId, textOf(signingKeyFile)), { keyring, clock, service });
-  return { signer, keyring, ownerOf, clock, ...(onUnvouched === undefined ? {} : { onUnvouched }) };
+  const trouble = (): Failure | null => signer?.doubt() ?? problem();
+  return { signer, keyring, ownerOf, clock, trouble, ...(onUnvouched === undefined ? {} : { onUnvouched }) };
+}
+
+/** A keyring that follows its file. */
+interface KeyringFile {
+  readonly keyring: () => Keyring;
+  /** Why the file could not be read when it was last looked at; null where it could. */
+  readonly problem: () => Failure | null;
 }
 
 /** The keyring of a file, as it is now; one that was good stands while what came after it is not. */
 function keyringIn(
   file: string,
   { clock, onTrouble }: { readonly clock: Pick<Clock, 'monotonic'>; readonly onTrouble?: (cause: unknown) => void },
-): () => Keyring {
+): KeyringFile {
   let known = { keyring: parseKeyring(textOf(file)), stamp: stampOf(file), lookedAt: clock.monotonic() };
-  return () => {
-    if (clock.monotonic() - known.lookedAt < LOOK_EVERY_MS) return known.keyring;
+  let problem: Failure | null = null;
+  const look = (): void => {
+    if (clock.monotonic() - known.lookedAt < LOOK_EVERY_MS) return;
     known = { ...known, lookedAt: clock.monotonic() };
     try {
       const stamp = stampOf(file);
       if (stamp !== known.stamp) known = { ...known, keyring: parseKeyring(textOf(file)), stamp };
+      problem = null;
     } catch (cause) {
+      problem = invalidOf(file, cause);
       onTrouble?.(cause);
     }
-    return known.keyring;
   };
+  return {
+    keyring: () => {
+      look();
+      return known.keyring;
+    },
+    problem: () => {
+      look();
+      return problem;
+    },
+  };
+}
+
+function invalidOf(file: string, cause: unknown): Failure {
+  if (cause instanceof Failure && cause.code === 'KEYRING_INVALID') return cause;
+  return new Failure('KEYRING_INVALID', `${file} cannot be read; the keyring of before stands`, { cause });
 }
 
 function stampOf(file: string): string {

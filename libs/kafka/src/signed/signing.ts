@@ -1,6 +1,6 @@
 // How a process signs and judges signatures: what it is given, and what it remembers.
 import { ProvenSignatures } from '@recourse/kernel';
-import type { Clock, Keyring, KnownKey, Signer } from '@recourse/kernel';
+import type { Clock, Failure, Keyring, KnownKey, Signer } from '@recourse/kernel';
 import type { Voucher } from '../kafka.port.js';
 import { HeaderReader, WireTexts } from './signature.js';
 
@@ -16,6 +16,11 @@ export interface Signing {
   readonly windowMs?: number;
   /** Records in a log that its owner did not sign were met: somebody else can write to it. */
   readonly onUnvouched?: (topic: string, partition: number, records: number) => void;
+  /**
+   * What is wrong with the keys of this process now, before anything is signed: Failure(KEY_NOT_BELIEVED) where nothing would be
+   * signed, Failure(KEYRING_INVALID) where the keyring's file cannot be read and one of before stands; null where nothing is.
+   */
+  readonly trouble?: () => Failure | null;
 }
 
 /** Whom a process believes, and what it has checked lately. */
