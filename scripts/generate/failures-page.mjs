@@ -30,7 +30,7 @@ const UNIONS = [
     file: 'apps/mutation-ledger/src/rules/mutation/mutation.messages.ts',
     type: 'ReasonCode',
     about:
-      'Reason of a mutation; `REVERSAL_ARGS_INCOMPLETE` is followed by the fields that lack, `REVERSAL_ARGS_UNFIT` by those that the capability does not take so.',
+      'Reason of a mutation; `REVERSAL_ARGS_INCOMPLETE` is followed by the fields that lack, `REVERSAL_ARGS_UNFIT` by those that the capability does not take so, or that take the handle of an effect and are given something nobody can be asked about.',
   },
   {
     title: 'Trouble of a guarded tool',
@@ -78,6 +78,8 @@ const CLI_CODE = /(?:new CliProblem\(|(?:refused?|found|problem)\(|code: )\s*'([
 
 /** Files whose parking decisions name their reasons in place. */
 const PARKING_FILES = [
+  'libs/kernel/src/refs.ts',
+  'libs/kernel/src/storable.ts',
   'libs/event-log/src/parking.decisions.ts',
   'libs/event-log/src/batch.ts',
   'libs/event-log/src/input-queue.ts',

@@ -193,6 +193,7 @@ async function serviceEdge(spec: ServiceSpec, around: Surroundings): Promise<Edg
 
 async function notifierEdge(around: Surroundings): Promise<Edge> {
   const notifier: NotifierContext = {
+    headsSignedAt: () => Promise.resolve(null),
     endpoints: [],
     followed: () => [],
     store: new MemoryNotifierStore(),

@@ -202,4 +202,13 @@ export const BREAKS: readonly Break[] = [
     find: 'log: logOf(body.topic, body.partition) }',
     replace: 'log: logOf(body.topic) }',
   },
+  {
+    id: 'p11-emptied-log-is-clean',
+    requirement: 'P11/front',
+    spec: 'apps/cli/src/audit/topics.unit.spec.ts',
+    test: 'a log at the brokers, verified without any head that was emptied is found',
+    file: 'apps/cli/src/audit/topics.ts',
+    find: 'low > 0 ? [',
+    replace: 'low < 0 ? [',
+  },
 ];

@@ -977,4 +977,13 @@ export const BREAKS: readonly Break[] = [
     find: "if (became === 'unknown' ||",
     replace: 'if (',
   },
+  {
+    id: 'guides-partition-elsewhere-is-silent',
+    requirement: 'guides/status',
+    spec: 'apps/cli/src/commands/status.command.unit.spec.ts',
+    test: 'the status of an installation ends badly where a partition is of no instance, though all that answer are ready',
+    file: 'apps/cli/src/commands/status.command.ts',
+    find: 'ready && !elsewhere.some(isUnowned);',
+    replace: 'ready && elsewhere.length >= 0;',
+  },
 ];

@@ -229,4 +229,13 @@ export const BREAKS: readonly Break[] = [
     find: 'new Date(Math.min(CALENDAR_MS, Math.max(-CALENDAR_MS, at)))',
     replace: 'new Date(at)',
   },
+  {
+    id: 'deploy-alarm-counts-as-signed',
+    requirement: 'deploy/unsigned',
+    spec: 'apps/notifier/src/reads/newest-heads.unit.spec.ts',
+    test: 'when heads were signed last is told of the newest, also of those signed since, and an alarm is none',
+    file: 'apps/notifier/src/reads/newest-heads.ts',
+    find: "if (type === 'HeadsSigned') this.#signedAt = decidedAt;",
+    replace: "if (type !== '') this.#signedAt = decidedAt;",
+  },
 ];

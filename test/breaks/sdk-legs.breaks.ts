@@ -217,8 +217,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/worker/worker.signed.unit.spec.ts',
     test: 'a worker on signed wires does nothing about what nobody signed, says so, and goes on',
     file: 'libs/sdk/src/worker/worker.ts',
-    find: 'if (refusal !== null) {',
-    replace: 'if (refusal !== null && record.key === null) {',
+    find: 'if (refusal !== null) return',
+    replace: 'if (refusal !== null && record.key === null) return',
   },
   {
     id: 'wires-any-service-asks',

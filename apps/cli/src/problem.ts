@@ -79,7 +79,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
   SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
   OUTCOME_PENDING:
     'Repeat it with that key in --idempotency-key: it is the same command. One that stays so may wait behind a parked record: `recourse parked list`.',
-  CURSOR_OUT_OF_RANGE: 'See `recourse log accept-loss --help`.',
+  CURSOR_OUT_OF_RANGE:
+    'Of a wire, see `recourse log accept-loss --help`; a log is restored from the same moment as those that read it: Restore in docs/guides/deploy.md.',
+  LOG_FRONT_CUT:
+    'Restore the log with its offsets from the newest copy: Restore in docs/guides/deploy.md. No `recourse log` command accepts this.',
   KEYRING_INVALID:
     'Mend the place that is named; `recourse keys check <file>` reads a whole keyring, `recourse keys new` makes a key.',
   CLOCK_BEHIND: 'Correct the clock; if the log itself lies ahead, see `recourse log accept-time --help`.',

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { desk } from './desk.testing.js';
-import { EXIT_CODES } from './problem.js';
+import { CliProblem, EXIT_CODES } from './problem.js';
 
 it.each([
   ['ROLE_OF_ONE_TENANT', 'Add --tenant <tenant>, '],
@@ -16,6 +16,13 @@ it.each([
     `  ${code}: It counts elsewhere.`,
     expect.stringContaining(`What to do: ${remedy}`),
   ]);
+});
+
+it('what a log lost is not remedied by a command for wires', () => {
+  const remedyOf = (code: string): string => new CliProblem(code, '', 'unavailable').remedy ?? '';
+  expect(remedyOf('LOG_FRONT_CUT')).toContain('Restore in docs/guides/deploy.md');
+  expect(remedyOf('LOG_FRONT_CUT')).not.toContain('accept-loss');
+  expect(remedyOf('CURSOR_OUT_OF_RANGE')).toMatch(/^Of a wire, .*accept-loss.* a log is restored/u);
 });
 
 it('what a refusal lists is said once, with its code and place', async () => {

@@ -4,13 +4,13 @@
 import { subjectOfAssumption } from '@recourse/contract';
 import { append, core, NOTHING, parkedThrough, row, toldOn } from '@recourse/event-log';
 import type { AcceptedRecord, Asked, Change, Decision, ServiceCore, StateView } from '@recourse/event-log';
+import { statedRefProblem } from '@recourse/kernel';
 import type { BodyOf, HandleNamed } from '@recourse/messages';
 import { decideStatement, effectiveAt } from './rules/assumption/assumption.decider.js';
 import { disputeAfter } from './rules/assumption/dispute.decisions.js';
-import { claimHandle, HANDLE_PREFIX } from './rules/handle/handle.decider.js';
+import { claimHandle } from './rules/handle/handle.decider.js';
 import type { HandleOwner } from './rules/handle/handle.decider.js';
 import type { KnownStatement, StandingStatement, StatementEvent } from './rules/assumption/assumption.messages.js';
-import { RESERVED_PREFIX } from './rules/mutation/lineage.decider.js';
 import { eventScope, refScope } from './rules/identity.js';
 
 const LOG = 'recourse.assumptions';
@@ -89,7 +89,7 @@ export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
 
 function onStated(event: StatementEvent, { context: { state, now } }: Pick<Asked<unknown>, 'context'>): Decision {
   const { tenant, ref, run_id: runId, event_id: eventId } = event.body;
-  const problem = problemOf(ref, runId);
+  const problem = statedRefProblem(ref, runId);
   if (problem !== null) return { records: [], park: problem };
   const known = statements.find(state, eventScope(tenant, ref, eventId), 'event');
   const standing = standings.find(state, refScope(tenant, ref), scopeKey(runId));
@@ -102,23 +102,6 @@ function onHandleNamed({ body, context: { state } }: Asked<HandleNamed>): Decisi
   if (claims.find(state, `${body.ref}/${body.mutation_id}`, 'claim') !== null) return NOTHING;
   const owner = handles.find(state, body.ref, 'owner');
   return append({ type: 'HandleClaimed', body: claimHandle(body, owner ?? undefined) });
-}
-
-function problemOf(ref: string, runId: string | null): NonNullable<Decision['park']> | null {
-  const reserved = [RESERVED_PREFIX, HANDLE_PREFIX].find((prefix) => ref.startsWith(prefix));
-  if (reserved !== undefined)
-    return { reason: 'REF_RESERVED', detail: `no wire states refs that begin with ${reserved}` };
-  if (runId === null && isBare(ref))
-    return {
-      reason: 'REF_UNSCOPED',
-      detail: 'a ref without a subject holds for one run: name the run, or the subject, as in order/4711#not_shipped',
-    };
-  return null;
-}
-
-/** A ref that names no subject may mean another thing in every run. */
-function isBare(ref: string): boolean {
-  return !ref.includes('/') && ref.indexOf('#') <= 0;
 }
 
 function stated(
@@ -147,11 +130,11 @@ function conflicted(
 }
 
 function claimed(
-  { is_owner, owner_mutation_id, ...named }: BodyOf<typeof LOG, 'HandleClaimed'>,
+  { is_owner, owner_mutation_id, is_question, ...named }: BodyOf<typeof LOG, 'HandleClaimed'>,
   state: StateView,
 ): readonly Change[] {
-  const isFirst = handles.find(state, named.ref, 'owner') === null;
-  return [claims.put(named), ...(isFirst ? [handles.put(named)] : [])];
+  const isNamed = !is_question && handles.find(state, named.ref, 'owner') === null;
+  return [claims.put(named), ...(isNamed ? [handles.put(named)] : [])];
 }
 
 /** Row key of what stands in a scope. */

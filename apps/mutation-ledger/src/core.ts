@@ -26,7 +26,7 @@ import { onTool } from './core/executions.js';
 import { judgeAs, onCloseBreaker, onReviewed, onTrigger, onUndo } from './core/fall-commands.part.js';
 import { fall, onHeldDue, onRollbackDue } from './core/falls.part.js';
 import { CANCELLERS, onCancel, onDue, onReport } from './core/forward-legs.js';
-import { handleQuestion, onHandleClaimed } from './core/handles.part.js';
+import { onHandleClaimed, questionOfPlanned, questionOfRecorded } from './core/handles.part.js';
 import { onRecovery } from './core/moves.part.js';
 import { onReconcile, onReviewDivergence } from './core/reconciliations.part.js';
 import { onReevaluationDue, onSuccessor } from './core/reevaluations.part.js';
@@ -67,8 +67,8 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     due: dueOf(policy),
     sends: {
       WorkerAsked: (asked) => [requestOf(asked)],
-      MutationPlanned: handleQuestion,
-      MutationRecorded: handleQuestion,
+      MutationPlanned: questionOfPlanned,
+      MutationRecorded: questionOfRecorded,
     },
     owed: isOwed,
     derived: { topic: NOTICES, derive: noticesOf },

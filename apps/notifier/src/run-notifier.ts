@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { OwnLog } from '@recourse/event-log';
-import { NewsBell } from '@recourse/kafka';
+import { NewsBell, within } from '@recourse/kafka';
 import type { Kafka, ReadPosition } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
@@ -39,6 +39,7 @@ import { NOTIFIER_CONTEXT } from './http/notifier-context.js';
 import type { Followed, NotifierContext } from './http/notifier-context.js';
 import { Notifier } from './notifier.js';
 import type { NotifierOptions } from './notifier.js';
+import { NewestHeads } from './reads/newest-heads.js';
 import { EndpointSender } from './sender/endpoint-sender.js';
 import type { SenderOptions } from './sender/endpoint-sender.js';
 import { sendWebhook } from './sender/webhook.http.js';
@@ -48,6 +49,8 @@ const NAME = 'notifier';
 const BODY_BYTES_MAX = 64 * 1_024;
 /** How long one question for news waits at the broker. */
 const NEWS_WAIT_MS = 1_000;
+/** How long who reads metrics or status waits for the log of heads. */
+const HEADS_WITHIN_MS = 1_000;
 
 /** One partition of a log that is followed. */
 interface Opened {
@@ -61,6 +64,7 @@ interface Parts {
   readonly authenticate: Authenticate;
   readonly store: PostgresNotifierStore;
   readonly opened: readonly Opened[];
+  readonly heads: NewestHeads;
   readonly bell: NewsBell;
   readonly schemas: KnownSchemas;
   readonly metrics: Metrics;
@@ -88,13 +92,13 @@ export async function startNotifier(config: NotifierConfig): Promise<void> {
 }
 
 async function stop(
-  { opened, bell, schemas, store }: Parts,
+  { opened, heads, bell, schemas, store }: Parts,
   notifier: Notifier,
   app: NestFastifyApplication,
 ): Promise<void> {
   await notifier.stop();
   await app.close();
-  await Promise.all([bell.close(), ...opened.map(({ log }) => log.close())]);
+  await Promise.all([bell.close(), heads.close(), ...opened.map(({ log }) => log.close())]);
   await schemas.close();
   await store.close();
 }
@@ -114,9 +118,10 @@ async function partsOf(config: NotifierConfig, logger: Logger): Promise<Parts> {
   const schemas = knownSchemas({ registryUrl: config.registryUrl, databaseUrl: databaseUrlOf(config) }, logger);
   const codecs = createCodecs(schemas.registry);
   const opened = await reached(logger, 'logs', () => openLogs(kafka, codecs, config.logId));
-  metrics.beforeRead(() => measure(config, store, metrics));
+  const heads = newestHeads(kafka, codecs, config.logId);
+  metrics.beforeRead(() => measure(config, { store, heads }, metrics));
   const bell = bellOf(kafka, opened);
-  return { config, authenticate, store, schemas, opened, bell, metrics, logger };
+  return { config, authenticate, store, schemas, opened, heads, bell, metrics, logger };
 }
 
 /** Until it listens, a signal ends the process; so nothing here has to stop trying. */
@@ -220,7 +225,7 @@ function bellOf(kafka: Kafka, opened: readonly Opened[]): NewsBell {
 }
 
 async function edgeOf(
-  { config, authenticate, store, metrics, logger }: Parts,
+  { config, authenticate, store, heads, metrics, logger }: Parts,
   notifier: Notifier,
   followers: readonly Follower[],
 ): Promise<NestFastifyApplication> {
@@ -246,6 +251,7 @@ async function edgeOf(
     now: Date.now,
     nonce: randomUUID,
     followed: () => followers.map((one) => followedBy(one, notifier)),
+    headsSignedAt: () => signedAt(heads),
   };
   const providers = [{ provide: NOTIFIER_CONTEXT, useValue: context }];
   const app = await createEdge(NAME, ServiceModule.forEdge(edge, [DeliveriesController, ItemsController], providers), {
@@ -261,12 +267,30 @@ function followedBy({ name, topic, partition, follower }: Follower, notifier: No
   return { log: topic, partition, keptSeq: follower.keptSeq, ...notifier.loop(name) };
 }
 
-/** Sets the gauges of every endpoint of the file; a database that does not answer leaves them out. */
-async function measure({ endpoints }: NotifierConfig, store: PostgresNotifierStore, metrics: Metrics): Promise<void> {
+/** The log of heads beside its follower, which stands where its meaning is kept. */
+function newestHeads(kafka: Kafka, codecs: Codecs, logId: string): NewestHeads {
+  return new NewestHeads(
+    new OwnLog({ kafka, codecs, logId, topic: 'recourse.signed-heads', partition: 0, partitionCount: 1 }),
+  );
+}
+
+/** Null also while its broker says nothing. */
+function signedAt(heads: NewestHeads): Promise<number | null> {
+  return within(heads.signedAt(), HEADS_WITHIN_MS, 'the log of heads').catch(() => null);
+}
+
+/** Sets the gauges of every endpoint of the file, and of the heads; what does not answer leaves its own out. */
+async function measure(
+  { endpoints }: NotifierConfig,
+  { store, heads }: Pick<Parts, 'store' | 'heads'>,
+  metrics: Metrics,
+): Promise<void> {
   metrics.clear('webhookOldestSeconds');
   metrics.clear('webhookEndpointOff');
+  metrics.clear('signedHeadAge');
   const now = Date.now();
-  const figures = await store.figures(now).catch(() => null);
+  const [figures, at] = await Promise.all([store.figures(now).catch(() => null), signedAt(heads)]);
+  if (at !== null) metrics.set('signedHeadAge', {}, Math.max(0, now - at) / 1_000);
   if (figures === null) return;
   for (const { name: endpoint } of endpoints) {
     const { oldestDueAt, offSince = null } = figures.find(({ name }) => name === endpoint) ?? {};

@@ -10,6 +10,7 @@ import { RE2JS } from 're2js';
 import type { Json, Rejection } from '@recourse/kernel';
 import { patternSize } from './pattern-size.js';
 import { judgementsPerPlace } from './schema-cost.js';
+import { dialectOf, refProblems } from './schema-refs.js';
 
 /** Kind of a problem of arguments. */
 export type ArgsProblemCode = 'ARGS_TYPE' | 'ARGS_MISSING' | 'ARGS_UNKNOWN' | 'ARGS_VALUE' | 'ARGS_SCHEMA_UNSUPPORTED';
@@ -55,7 +56,6 @@ const OPTIONS: Options = {
   validateSchema: true,
   logger: false,
 };
-const DRAFT_7 = /draft-0[67]\/schema/;
 const REMARK = /^x-/;
 const DEPTH_MAX = 64;
 /** Instructions of all patterns of a schema: compiling so many takes some tens of milliseconds. */
@@ -64,8 +64,8 @@ const PATTERNS_MAX = 20_000;
 const PER_PLACE_MAX = 1_000;
 /** Judgements of a value at the most, place by place: some seconds of a slow machine. */
 const JUDGEMENTS_MAX = 5_000_000;
-/** References that lead where the value leads them: how much they ask for nobody can tell beforehand. */
-const DYNAMIC = ['$dynamicRef', '$recursiveRef'] as const;
+/** Problems of references that are told at once. */
+const TOLD_MAX = 5;
 
 /** By schema: compiling costs a millisecond, and a contract is asked about for as long as it is used. */
 const COMPILED = new WeakMap<object, Compiled>();
@@ -121,26 +121,24 @@ function compile(schema: Readonly<Record<string, Json>>): Compiled {
 function compileAnew(schema: Readonly<Record<string, Json>>): Compiled {
   // Ajv would answer with a promise, which is no `false`: everything would fit.
   if ('$async' in schema) return { kind: 'unusable', why: '$async: a schema is judged at once' };
+  // First of all: what a schema costs is counted by where its references lead.
+  const astray = refProblems(schema);
+  if (astray.length > 0) return { kind: 'unusable', why: astray.slice(0, TOLD_MAX).join('; ') };
   if (refersToItself(schema, schema)) return { kind: 'unusable', why: 'a reference leads to itself' };
-  const names = namesIn(schema);
-  const dynamic = DYNAMIC.find((name) => names.has(name));
-  if (dynamic !== undefined) return { kind: 'unusable', why: `${dynamic}: write the reference as $ref` };
   if (patternsSize(schema) > PATTERNS_MAX) return { kind: 'unusable', why: 'its patterns repeat too much' };
   const perPlace = judgementsPerPlace(schema, PER_PLACE_MAX);
   if (perPlace > PER_PLACE_MAX)
     return { kind: 'unusable', why: 'it judges one place more often than anybody can wait' };
   try {
-    const ajv = isDraft7(schema['$schema']) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
+    const ajv = dialectOf(schema['$schema']) === 'draft-07' ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
     ajv.removeKeyword('uniqueItems').addKeyword(UNIQUE);
-    for (const name of names) if (REMARK.test(name)) ajv.addKeyword(name);
-    return { kind: 'ready', fits: ajv.compile(schema), perPlace };
+    for (const name of namesIn(schema)) if (REMARK.test(name)) ajv.addKeyword(name);
+    // Without its name, against which the validator would read `#`.
+    const { $id: _name, ...unnamed } = schema;
+    return { kind: 'ready', fits: ajv.compile(unnamed), perPlace };
   } catch (cause) {
     return { kind: 'unusable', why: textOf(cause) };
   }
-}
-
-function isDraft7(dialect: Json | undefined): boolean {
-  return typeof dialect === 'string' && DRAFT_7.test(dialect);
 }
 
 /** A chain of references that never comes to a schema. */

@@ -56,11 +56,12 @@ export function unfitArgs(
     if (schema === undefined) return [];
     const { args } = readArgs(call, facts);
     const isWhole = Object.keys(call.args).every((name) => Object.hasOwn(args, name));
-    return checkArgs(args, schema).flatMap(({ path }) => {
+    return checkArgs(args, schema).flatMap(({ code, path }) => {
       const [, name = ''] = path.split('/');
       // Of a call that lacks some of its arguments as yet, those that are there are judged each by itself.
       if (Object.hasOwn(args, name)) return [`${call.at.args.slice(1)}/${name}`];
-      return isWhole ? [call.at.args.slice(1)] : [];
+      // By a schema that nothing can be judged by nothing fits, however much of the call is there.
+      return isWhole || code === 'ARGS_SCHEMA_UNSUPPORTED' ? [call.at.args.slice(1)] : [];
     });
   });
   return [...new Set(found)];

@@ -3,8 +3,9 @@
 // Boundary: counts steps and never time, so that worker, orchestrator and a replay end at the same one.
 //
 // Invariants
-//   M1. Each turn of a loop costs one step, entering it a little for what it goes over, and a call inside of it what it has to look at.
-//   M2. Past the limit every loop ends at its next turn, whatever its operators make of errors.
+//   M1. Each turn of a loop costs one step, entering it a little for what it goes over, and a call what it has to look at, inside loops
+//       and outside: a comparison of documents can be written many times over.
+//   M2. Past the limit every loop ends at its next turn and nothing is looked at, whatever its operators make of errors.
 //   M3. A search of one text for another, or for a pattern, costs by both of them, inside loops and outside.
 import { CelScalar, celFunc, celMethod, isCelList, isCelMap } from '@bufbuild/cel';
 import type { CelFunc, CelValue, parse } from '@bufbuild/cel';
@@ -70,7 +71,9 @@ export const METER: CelFunc[] = [
   celFunc(ENTER, [CelScalar.DYN], CelScalar.DYN, (range) =>
     charged(range, isCelList(range) || isCelMap(range) ? Math.ceil(range.size / COPIED_PER_STEP) : 0),
   ),
-  celFunc(WEIGH, [CelScalar.DYN], CelScalar.DYN, (value) => charged(value, weightOf(value))),
+  celFunc(WEIGH, [CelScalar.DYN], CelScalar.DYN, (value) =>
+    charged(value, taken > CONDITION_STEPS_MAX ? 0 : weightOf(value)),
+  ),
   celMethod('@contains', CelScalar.STRING, [CelScalar.STRING], CelScalar.BOOL, function (part) {
     charged(part, Math.ceil(this.length / TEXT_PER_STEP + (this.length * part.length) / COMPARED_PER_STEP));
     return this.includes(part);
@@ -97,7 +100,7 @@ function weightOf(value: unknown): number {
   return sum;
 }
 
-/** The expression with its loops counted. */
+/** The expression with its loops, and what its calls look at, counted. */
 export function withMeter(expr: Expr | undefined): Expr | undefined {
   return expr === undefined ? undefined : meteredExpr(expr, null);
 }
@@ -119,15 +122,15 @@ function meteredExpr(expr: Expr, accumulator: string | null): Expr {
     return { ...expr, exprKind: { case: 'comprehensionExpr', value: loop } };
   }
   const walked = searching(mapParts(expr, (part) => meteredExpr(part, accumulator)));
-  return accumulator === null ? walked : weighed(walked, accumulator);
+  return weighed(walked, accumulator);
 }
 
 function over(accumulator: string | null): (part: Expr | undefined) => Expr | undefined {
   return (part) => (part === undefined ? undefined : meteredExpr(part, accumulator));
 }
 
-/** A call inside a loop with the operands it looks at weighed; constants are as long as the expression at most. */
-function weighed(expr: Expr, accumulator: string): Expr {
+/** A call with the operands it looks at weighed; constants are as long as the expression at most. */
+function weighed(expr: Expr, accumulator: string | null): Expr {
   if (expr.exprKind.case !== 'callExpr') return expr;
   const { value } = expr.exprKind;
   if (!LOOKING.has(value.function)) return expr;
@@ -145,7 +148,7 @@ function searching(expr: Expr): Expr {
   return { ...expr, exprKind: { case: 'callExpr', value: { ...value, function: name } } };
 }
 
-function isFree({ exprKind }: Expr, accumulator: string): boolean {
+function isFree({ exprKind }: Expr, accumulator: string | null): boolean {
   return exprKind.case === 'constExpr' || (exprKind.case === 'identExpr' && exprKind.value.name === accumulator);
 }
 

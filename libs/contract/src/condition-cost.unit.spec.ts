@@ -64,6 +64,16 @@ describe('an expression that is judged', () => {
       { t: 'a'.repeat(200_000), p: `b${'a'.repeat(50_000)}` },
     ],
     [
+      'a comparison of documents that is written many times over',
+      Array(60).fill('observed.a==observed.b').join('||'),
+      { a: items(2_000), b: { ...(items(2_000) as object), at: 1 } },
+    ],
+    [
+      'a list that is put together many times over',
+      `(${Array(60).fill('observed.items').join('+')}).size() > 0`,
+      items(2_000),
+    ],
+    [
       'a list that is made longer and longer',
       'observed.items.map(i, observed.items + observed.items).size() > 0',
       items(1_000),
@@ -88,6 +98,13 @@ describe('an expression that is judged', () => {
     expect(judged('observed.items.map(i, i.id).size() == 2000', items(2_000))).toMatchObject({ holds: true });
     expect(judged(nested(2), {})).toMatchObject({ holds: true });
     expect(judged('observed.items.all(i, i.none == 1)', items(3))).toMatchObject({ ok: false });
+  });
+
+  it('compares documents as before within its limit', () => {
+    expect(judged('observed.a == observed.b', { a: items(5_000), b: items(5_000) })).toMatchObject({ holds: true });
+    expect(judged('observed != [] && observed.items[0] == observed.items[0]', items(900))).toMatchObject({
+      holds: true,
+    });
   });
 
   it('searches texts as before within its limit', () => {

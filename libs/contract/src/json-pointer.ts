@@ -67,13 +67,6 @@ export function isClosed(schema: Json): boolean {
   return partsOf(schema).some((part) => part['additionalProperties'] === false);
 }
 
-/** Local references that lead nowhere, anywhere in a schema. */
-export function danglingRefs(schema: Json, at: Json = schema): readonly string[] {
-  if (at === null || typeof at !== 'object') return [];
-  const own = isJsonObject(at) && typeof at['$ref'] === 'string' && deref(at, schema) === undefined ? [at['$ref']] : [];
-  return [...own, ...Object.values(at).flatMap((part: Json) => danglingRefs(schema, part))];
-}
-
 /** The schema and what allOf and local references add to it, each once: what they unfold to has no bound. */
 function partsOf(root: Json, at: Json = root): readonly Readonly<Record<string, Json>>[] {
   const parts = new Set<Readonly<Record<string, Json>>>();

@@ -23,7 +23,7 @@ export const CONTRACT_REMEDIES = {
   // A21
   SCHEMA_MISSING: 'Declare the JSON Schema of arguments and result beside the capability.',
   SCHEMA_INVALID:
-    'Let args_schema describe an object; every $ref leads somewhere in the schema, every required field is declared.',
+    'Let args_schema describe an object; every $ref is a plain #/… that leads to a schema within it, every required field is declared.',
   // A7
   APPROVAL_MODE_CONTRADICTORY:
     'Let read_only go with impact read, and local_write, destructive with what changes something.',

@@ -1,8 +1,8 @@
 // How often one place of a value is judged under a schema: what a small schema asks of a large value has to have a bound, for the
 // ledger judges too, and nothing else is decided meanwhile.
 //
-// Boundary: counts and judges nothing. Local references only, as schemas of contracts have no others; what is refused elsewhere (a
-// reference that leads nowhere, or to itself) counts for nothing here.
+// Boundary: counts and judges nothing. Plain pointers only, as schemas of contracts have no other references (schema-refs.ts); what
+// is refused elsewhere (a reference that leads nowhere, or to itself) counts for nothing here.
 import { isJsonObject } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { readPointer } from './json-pointer.js';

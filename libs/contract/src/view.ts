@@ -2,9 +2,11 @@
 //
 // Entries: `digest/<hex>` is every version ever registered; `name/<owner>/<capability>` is the latest, as long as it is not retired;
 // `editors/<owner>/<capability>` is who made the newest version, retired or not. The owner is a tenant, or `*` for the platform;
-// `closer/<capability>` says that some contract names this capability as what closes a window.
+// `closer/<capability>` says that some contract names this capability as what closes a window; `handles/<capability>` which arguments of
+// a reversal some contract gives the handle of its effect to.
 import { InvariantViolation } from '@recourse/kernel';
 import { parseContract } from './body.js';
+import { reversalCallsOf } from './class.js';
 import { governing } from './diff/governing.js';
 import { CAPABILITY_PATTERN } from './shape.js';
 import type { Contract } from './shape.js';
@@ -34,7 +36,7 @@ export const contractView = {
     record: { readonly type: string; readonly body: Doc },
     get: (key: string) => Doc | undefined,
   ): readonly (readonly [string, Doc | null])[] => {
-    if (record.type === 'ContractRegistered') return registered(record.body);
+    if (record.type === 'ContractRegistered') return registered(record.body, get);
     return record.type === 'ContractRetired' ? retired(record.body, get) : [];
   },
 } as const;
@@ -78,7 +80,7 @@ function subjectsIn(entry: Doc | undefined): readonly string[] {
   return (entry?.['editors'] ?? []) as readonly string[];
 } // registered() wrote it
 
-function registered(body: Doc): readonly (readonly [string, Doc])[] {
+function registered(body: Doc, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc])[] {
   const digest = hexOf(body['digest']);
   const name = String(body['name']);
   const place = `${String(body['tenant'])}/${name}`;
@@ -88,7 +90,31 @@ function registered(body: Doc): readonly (readonly [string, Doc])[] {
     [`name/${place}`, { digest, version: body['version'], body: body['body'] }],
     [`editors/${place}`, { editors }],
     ...closersOf(String(body['body'])),
+    ...handlesOf(String(body['body']), get),
   ];
+}
+
+/** What one contract gives the handle to takes handles, whoever else calls it, also once that contract is retired. */
+function handlesOf(body: string, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc])[] {
+  if (!body.includes('"external_ref"')) return [];
+  const places = new Map<string, ReadonlySet<string>>();
+  // Bodies are contracts in JSON.
+  for (const { capability, args } of reversalCallsOf(JSON.parse(body) as Contract)) {
+    const taking = Object.entries(args).flatMap(([name, { from }]) => (from === 'external_ref' ? [name] : []));
+    if (capability === null || taking.length === 0) continue;
+    const known = places.get(capability) ?? placesIn(get(`handles/${capability}`));
+    places.set(capability, new Set([...known, ...taking]));
+  }
+  return [...places].map(([capability, names]) => [`handles/${capability}`, { names: [...names] }] as const);
+}
+
+/** Arguments of a capability that some contract gives the handle of its effect to. */
+export function handlePlaces(view: ContractEntries, capability: string): ReadonlySet<string> {
+  return placesIn(view.get(`handles/${capability}`));
+}
+
+function placesIn(entry: Doc | undefined): ReadonlySet<string> {
+  return new Set((entry?.['names'] ?? []) as readonly string[]); // handlesOf() wrote it
 }
 
 /** A capability that closed windows once closes those of the mutations that are still open under that version. */

@@ -9,7 +9,13 @@
 //   I3. A command is answered exactly once; the same id with other content is a recorded conflict (L9, L12).
 //   I4. A probe only collects: nothing it decides is kept.
 import { sha256 } from '@recourse/chain';
-import { Failure, InvariantViolation, partitionForKey } from '@recourse/kernel';
+import {
+  Failure,
+  findStorageProblem,
+  InvariantViolation,
+  partitionForKey,
+  WIRE_RECORD_BYTES_MAX,
+} from '@recourse/kernel';
 import { verifyCommand } from './command-signature.js';
 import { COMMAND_KIND, LOOP_COMMANDS, READING_COMMAND, evolveAny } from './fold.js';
 import type { QueueItem } from './queue-item.js';
@@ -20,7 +26,6 @@ import {
   BATCH_UNREADABLE,
   BEHIND,
   findProblem,
-  findStorageProblem,
   FOREIGN_PARTITION,
   parkedRecord,
   parkingKey,
@@ -32,7 +37,6 @@ import {
   speakerOfParked,
   tenantOf,
   PARKED_BYTES_MAX,
-  WIRE_RECORD_BYTES_MAX,
 } from './parking.decisions.js';
 import { orderOf } from './parking-order.decisions.js';
 import type { ParkedOrigin, PlacedDecided, Problem } from './parking.decisions.js';
@@ -370,14 +374,16 @@ export class BatchRun {
     problem: Problem,
   ): void {
     const value = origin.value ?? Buffer.alloc(0);
-    if (REDIRECTED in raw.headers) {
+    const signature = signatureOf(origin);
+    // What is handed on without the signature of its sender would be signed, and believed, as ours.
+    if (REDIRECTED in raw.headers || (origin.voucher !== undefined && signature === null)) {
       this.#park(origin, problem);
       return;
     }
     const { key, topic } = input;
     const sealed = this.#sealed(value, key);
     const valueSha256 = sha256(value);
-    const bytes = { value: sealed.value, valueSha256, keyId: sealed.keyId, signature: signatureOf(origin) };
+    const bytes = { value: sealed.value, valueSha256, keyId: sealed.keyId, signature };
     this.#place(
       redirectedRecord({ origin, key, to: this.#homeOf(topic, key), producer: senderOf(input.body), ...bytes }),
     );

@@ -66,7 +66,7 @@ export type { Presence } from './presence.port.js';
 export { createServiceRuntime } from './service-runtime.js';
 export type { ServiceRuntime } from './service-runtime.js';
 export { countParkedOf } from './parking.decider.js';
-export { findProblem, PARKED_BYTES_MAX, parkingKey, WIRE_RECORD_BYTES_MAX } from './parking.decisions.js';
+export { findProblem, PARKED_BYTES_MAX, parkingKey } from './parking.decisions.js';
 export { mapPayloads } from './sealing/payload-walk.js';
 export { asStored, OpenedState, showLoaded } from './sealing/sealing.js';
 export type { Sealing } from './sealing/sealing.js';

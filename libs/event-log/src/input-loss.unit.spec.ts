@@ -79,7 +79,16 @@ describe('a wire that lost records below the cursor', () => {
     expect(haltedOf(runtime)).toMatch(/^CURSOR_OUT_OF_RANGE: /);
     const command = `recourse log accept-loss --log ${LOG} --partition ${String(partition())} --wire ${WIRE}/${String(partition())}`;
     expect(haltedOf(runtime)).toContain(command);
-    expect(runtime.health()).toMatchObject({ live: false, ready: false });
+    expect(runtime.health().ready).toBe(false);
+  });
+
+  it('leaves the process live: whoever restarts it moves the halt on to the next, and the healthy partitions with it', async () => {
+    await forgetful();
+    const runtime = await world.start('b');
+    await world.until('halted', () => haltedOf(runtime) !== null);
+    expect(runtime.health()).toMatchObject({ live: true, ready: false });
+    await runtime.stop();
+    expect(runtime.health()).toMatchObject({ live: false });
   });
 
   it('halts it also where nothing was read before', async () => {
@@ -120,6 +129,24 @@ describe('a wire that lost records below the cursor', () => {
     await world.start('b');
     await world.until('what is left', async () => (await statedOf()).includes('r1:5'));
     expect(await statedOf()).toEqual(['r1:1', 'r1:2', 'r1:5']);
+  });
+});
+
+describe('a log that lost its front', () => {
+  it.each([
+    ['and its rows are there', false],
+    ['and its rows are gone', true],
+  ])('halts its owner with a code of its own, %s: nobody can accept that', async (_how, isWiped) => {
+    await world.start('a');
+    for (const id of ['1', '2']) await world.state([{ ref: NEVER_READ, id }]);
+    await world.until('both', async () => (await statedOf()).length === 2);
+    world.kill('a');
+    const reader = await world.broker.forActor('operator').rawReader();
+    world.broker.trim(LOG, partition(), (await reader.range(LOG, partition())).high);
+    if (isWiped) world.database.wipe();
+    const runtime = await world.start('b');
+    await world.until('halted', () => haltedOf(runtime) !== null);
+    expect(haltedOf(runtime)).toMatch(/^LOG_FRONT_CUT: .* begins at offset \d+: /);
   });
 });
 

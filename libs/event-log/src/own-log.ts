@@ -86,7 +86,7 @@ export class OwnLog {
    * Reads accepted records from a position to the end seen at the call, a fetch at a time.
    *
    * Shape:  void records are skipped and counted; after it `position` is the end.
-   * Errors: Failure(LOG_CUT) when the log ends before `from`; Failure(UNKNOWN_SCHEMA).
+   * Errors: Failure(LOG_CUT) when the log ends before `from`; Failure(LOG_FRONT_CUT) when it begins behind it; Failure(UNKNOWN_SCHEMA).
    */
   async *read(from: LogPosition): AsyncGenerator<readonly PlacedRecord[]> {
     const { topic, partition } = this.options;
@@ -95,7 +95,7 @@ export class OwnLog {
       throw new Failure('LOG_CUT', `${topic}/${partition} ends at ${end}, but ${from.offset} was known`);
     this.#position = from;
     while (this.#position.offset < end) {
-      const batch = await (await this.reader()).read(topic, partition, this.#position.offset);
+      const batch = await this.#fetch(this.#position.offset);
       if (batch.nextOffset <= this.#position.offset) break;
       const accepted: PlacedRecord[] = [];
       const stopped = await this.#takeAll(batch, accepted);
@@ -117,11 +117,24 @@ export class OwnLog {
     return accepted;
   }
 
+  /** Errors: Failure(LOG_FRONT_CUT) below all that the log still holds; those of the reader. */
+  async #fetch(offset: number, maxBytes?: number): Promise<FetchedBatch> {
+    const { topic, partition } = this.options;
+    const reader = await this.reader();
+    try {
+      return await reader.read(topic, partition, offset, maxBytes);
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.code !== 'CURSOR_OUT_OF_RANGE') throw cause;
+      const { low } = await reader.range(topic, partition);
+      if (offset >= low) throw cause;
+      const gone = `${topic}/${partition} begins at offset ${low}: what was before it was deleted at the broker`;
+      throw new Failure('LOG_FRONT_CUT', gone, { cause });
+    }
+  }
+
   async #recordAt(offset: number): Promise<FetchedRecord> {
     const { topic, partition } = this.options;
-    const record = (await (await this.reader()).read(topic, partition, offset, 1)).records.find(
-      (found) => found.offset === offset,
-    );
+    const record = (await this.#fetch(offset, 1)).records.find((found) => found.offset === offset);
     if (record === undefined)
       throw await shortAt(
         await this.reader(),

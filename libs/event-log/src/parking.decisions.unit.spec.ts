@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { isRunId } from '@recourse/kernel';
+import { findStorageProblem, isRunId } from '@recourse/kernel';
 import fc from 'fast-check';
 import type { Speaker, SpeakerRole } from '@recourse/kernel';
 import { PARKED_KIND } from './fold.js';
 import { countParkedOf } from './parking.decider.js';
-import { findStorageProblem } from './parking.decisions.js';
 import { orderOf, waitsFor } from './parking-order.decisions.js';
 import type { Doc } from './service-core.js';
 

@@ -63,6 +63,13 @@ export class Peers {
     return message === null ? null : new Failure('FOREIGN_MEMBER', message);
   }
 
+  /** Names of the other instances that were in the group a moment ago; null where it told of nobody yet. */
+  get others(): readonly string[] | null {
+    const { kin } = this.options;
+    if (this.#members.length === 0) return null;
+    return this.#members.map(({ name }) => name).filter((name) => name !== this.#own && name.startsWith(kin));
+  }
+
   get foreign(): number {
     return this.#foreign.length;
   }

@@ -1,6 +1,6 @@
 // An instance that died is missed at once, and strangers in the group are told of (L13).
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { LoopWorld, PARTITIONS, WIRE } from './loop.testing.js';
+import { LOG, LoopWorld, PARTITIONS, WIRE } from './loop.testing.js';
 import { deadIn, foreignIn, foreignMessage } from './peers.decisions.js';
 import type { PeerEvent } from './peers.js';
 import { MemoryPlace } from './presence.memory.js';
@@ -68,6 +68,21 @@ describe('an instance that died', () => {
     expect(putOut()).toEqual([]);
   });
 });
+
+describe('an instance of a service', () => {
+  it('says how many partitions its logs have and who else is there, so that what it does not own is missed', async () => {
+    const one = await start('service-a');
+    await world.until('it knows that it is alone', () => alone(one));
+    expect(one.health().detail['partitions']).toEqual({ [LOG]: PARTITIONS });
+    await start('service-b');
+    await world.until('they share', () => owned(one) === PARTITIONS / 2 && !alone(one));
+    expect(one.health().detail['others']).toEqual([expect.stringMatching(/^service-b/u)]);
+  });
+});
+const alone = (runtime: ServiceRuntime): boolean => {
+  const { others } = runtime.health().detail;
+  return Array.isArray(others) && others.length === 0;
+};
 
 describe('a stranger in the group of a service', () => {
   it('who was given partitions makes it not ready, and is told by name and address; ready again without them', async () => {

@@ -46,7 +46,9 @@ export interface ServiceRuntimeOptions {
 }
 
 export interface RuntimeHealth {
+  /** False when only a restart helps. A partition that halted is none of that: another process would halt at the same place. */
   readonly live: boolean;
+  /** Every partition of this process decides. */
   readonly ready: boolean;
   readonly started: boolean;
   readonly detail: Readonly<Record<string, unknown>>;
@@ -126,13 +128,19 @@ class Runtime implements ServiceRuntime {
   health(): RuntimeHealth {
     const loops: readonly LoopHealth[] = this.loops().map((loop) => loop.health());
     const problem = this.#problem ?? this.#troubles.problem ?? this.#peers?.problem?.message ?? null;
-    const isHalted = loops.some(({ state }) => state === 'halted');
     return {
-      live: !isHalted && !this.#stopped,
+      live: !this.#stopped,
       ready: this.#assigned && problem === null && loops.every(({ state }) => state === 'ready'),
       started: this.#started && this.#assigned,
-      detail: { problem, loops },
+      detail: { problem, loops, ...this.#beside() },
     };
+  }
+
+  /** How many partitions each log of the service has, and who else is in its group; null where nobody can tell. */
+  #beside(): Readonly<Record<string, unknown>> {
+    const logs = this.options.cores.map(({ log }) => log);
+    const partitions = Object.fromEntries(logs.map((log) => [log, this.#counts.get(log) ?? null]));
+    return { partitions, others: this.#peers?.others ?? null };
   }
 
   // Start ---------------------------------------------------------------------------------------------------------------

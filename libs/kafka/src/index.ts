@@ -29,7 +29,7 @@ export { murmur2, partitionForKey } from './murmur2.js';
 export { ACCESS_VARIABLES, accessIn, accessOf } from './access.js';
 export type { KafkaAccess } from './access.js';
 export { createKafka } from './create.kafka.js';
-export { SIGNATURE } from './signed/signature.js';
+export { SIGNATURE, SIGNATURE_BYTES_MAX } from './signed/signature.js';
 export { siftStored, signedKafka, storedSieve } from './signed/signed.kafka.js';
 export type { Signing } from './signed/signing.js';
 export { signingFrom, signingPlacesGiven, signingPlacesIn } from './signed/signing-files.js';

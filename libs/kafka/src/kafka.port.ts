@@ -23,7 +23,8 @@ export interface Unreadable {
 
 /** What the signature of a wire record says: whom it speaks for, or why it speaks for nobody. */
 export type Voucher =
-  | { readonly kind: 'vouched'; readonly speaker: Speaker }
+  /** `heardFor`: tenants that the key of who reads it speaks for; absent where those are all, and of who has no key. */
+  | { readonly kind: 'vouched'; readonly speaker: Speaker; readonly heardFor?: readonly string[] }
   | { readonly kind: 'refused'; readonly reason: KeyProblem; readonly keyId: string | null };
 
 /** A record as it is read. `value` is null for a tombstone, which no topic of ours allows. */

@@ -43,6 +43,12 @@ export const FAILURES = {
     summary:
       'The log is shorter than what was acknowledged or projected. Start refuses until `recourse log accept-cut` names what was lost.',
   },
+  LOG_FRONT_CUT: {
+    retry: 'never',
+    httpStatus: 503,
+    summary:
+      'The beginning of a log is gone: records were deleted at the broker, and nobody can accept that. Restore the log, as Deploy says under Restore.',
+  },
   CHAIN_BROKEN: {
     retry: 'never',
     httpStatus: 503,
@@ -168,6 +174,24 @@ export const FAILURES = {
     retry: 'never',
     httpStatus: 400,
     summary: 'An instant is a whole number of milliseconds since 1970, as Date.now() gives it, and not of seconds.',
+  },
+  RECORD_TOO_LARGE: {
+    retry: 'never',
+    httpStatus: 413,
+    summary:
+      'A record is larger than its readers take, and is not sent: it would be parked, and all that comes after it under its key would wait. Tell less, or a reference to where the rest is.',
+  },
+  RECORD_UNFIT: {
+    retry: 'never',
+    httpStatus: 400,
+    summary:
+      'A record would be parked by its reader, and is not sent. The message gives the reason it would be parked with, and the field.',
+  },
+  GUARD_INVALID: {
+    retry: 'never',
+    httpStatus: 500,
+    summary:
+      'What was given to a guard is none of what it can guard by. The message names the option and what it may be; a mode is `off`, `observe` or `enforce`.',
   },
   TENANT_INVALID: {
     retry: 'never',

@@ -8,7 +8,7 @@ import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds }
 import type { AcceptedRecord, ChangedRow, ServiceCore, ServiceRuntime } from '@recourse/event-log';
 import type { Kafka, Signing } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
-import { createLogger, Metrics, NO_TRACES, traceFile } from '@recourse/telemetry';
+import { createLogger, Metrics, NO_TRACES } from '@recourse/telemetry';
 import type { Logger, SpanSpec, Traces } from '@recourse/telemetry';
 import { accessOf } from './edge/access.js';
 import type { ServiceName } from './edge/access.js';
@@ -23,6 +23,7 @@ import { PostgresDatabase } from './outbound/postgres-database.js';
 import type { ProjectedLog, ProjectedView } from './outbound/postgres-schema.js';
 import { knownSchemas } from './known-schemas.js';
 import type { KnownSchemas } from './known-schemas.js';
+import { Elsewhere } from './elsewhere.js';
 import { measuredKafka, measuredStores } from './measured.js';
 import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { PartitionCounts } from './partition-counts.js';
@@ -38,6 +39,7 @@ import type { ServiceContext, ServiceDefinition } from './service-context.js';
 import { ServiceHost } from './service-host.js';
 import type { ServiceDatabase } from './service-host.js';
 import { ServiceModule } from './service.module.js';
+import { tracesOf } from './service-traces.js';
 import { StandingGauges } from './standing-gauges.js';
 
 export interface ServiceSpec extends Omit<ServiceDefinition, 'cores' | 'name'> {
@@ -134,7 +136,7 @@ function partsOf(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Part
       random: randomBytes,
     }),
     metrics,
-    traces: tracesOf(config, spec, logger),
+    traces: tracesOf(config, spec.name, logger),
     logger,
   };
 }
@@ -167,18 +169,29 @@ function assemble(parts: Parts): Assembled {
     projectedHere: (log, partition) => host.projected(log, partition),
     logId: config.logId,
   });
+  const elsewhere = elsewhereOf(parts, host);
   return {
-    context: contextOf(parts, { host, edge, projection }),
+    context: { ...contextOf(parts, { host, edge, projection }), elsewhere },
     host,
     stop: async () => {
       await edge.close();
       await projection.close();
+      await elsewhere.close();
       await host.stop();
       await keys.close();
       await schemas.close();
       await traces.close();
     },
   };
+}
+
+function elsewhereOf({ spec, kafka, counts }: Parts, host: ServiceHost): Elsewhere {
+  return new Elsewhere({
+    cores: spec.cores,
+    reader: () => kafka.rawReader(),
+    partitionCount: (topic) => counts.of(topic),
+    head: (log, partition) => host.partition(log, partition).head(),
+  });
 }
 
 function contextOf(
@@ -252,17 +265,18 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
 /** Gauges that are read off the loops and the database when somebody asks for metrics. */
 function gaugesOf({ kafka, metrics, spec }: Parts, runtime: ServiceRuntime, database: ServiceDatabase): StandingGauges {
   const { gauges } = spec;
+  const logs = spec.cores.map(({ log }) => log);
   const standing = new StandingGauges({
     metrics,
     ...(gauges === undefined ? {} : { own: () => gauges(metrics) }),
-    logs: spec.cores.map(({ log }) => log),
+    logs,
     loops: () => runtime.loops(),
     reader: () => kafka.rawReader(),
     parkedOpen: (log) => database.count({ log, kind: PARKED_KIND, where: { open: true } }),
   });
   metrics.beforeRead(async () => {
     const loops = runtime.loops().map((loop) => loop.health());
-    gauge(loops, metrics, Date.now());
+    gauge({ logs, loops }, metrics, Date.now());
     await standing.refresh();
   });
   return standing;
@@ -274,24 +288,6 @@ function observe(event: PlacedEvent, { spec, metrics, traces, logger }: Parts): 
   if (event.kind !== 'accepted') return;
   spec.measure?.(event.record, metrics, event.rows);
   if (traces !== NO_TRACES) for (const span of spec.trace?.(event.record, event.rows) ?? []) traces.tell(span);
-}
-
-/** Spans go to the file the configuration names; one that cannot be written is logged once. */
-function tracesOf(
-  { traceFile: file, instance }: ServiceConfig,
-  { name: service }: ServiceSpec,
-  logger: Logger,
-): Traces {
-  return file === undefined
-    ? NO_TRACES
-    : traceFile({
-        file,
-        service,
-        instance,
-        onError: (error) => {
-          logger.warn({ err: error, file }, 'spans cannot be written; they are lost');
-        },
-      });
 }
 
 /** The logs whose rows and heads live in the service's database: its own, and those derived from them. */

@@ -2,7 +2,7 @@
 import type { BroadcastView } from '@recourse/event-log';
 
 export interface ServiceHealth {
-  /** False when only a restart helps. */
+  /** False when only a restart helps; a halted partition is not ready, and live. */
   readonly live: boolean;
   /** Inputs were read to the end once, and nothing is halted. */
   readonly ready: boolean;

@@ -99,15 +99,24 @@ const PER_PARTITION = [
   'inputsWaiting',
   'obligationAgeSeconds',
   'partitionsOwned',
+  'partitionStuck',
 ] as const;
 
+/** What this process runs, and the logs of its service: it may have no partition of one. */
+interface Standing {
+  readonly logs: readonly string[];
+  readonly loops: readonly LoopHealth[];
+}
+
 /** Gauges that are read off the loops when somebody asks for metrics. `now` is epoch milliseconds. */
-export function gauge(loops: readonly LoopHealth[], metrics: Pick<Metrics, 'set' | 'clear'>, now: number): void {
+export function gauge({ logs, loops }: Standing, metrics: Pick<Metrics, 'set' | 'clear'>, now: number): void {
   // A partition that went to another process is told by that one.
   for (const name of PER_PARTITION) metrics.clear(name);
-  const owned = new Map<string, number>();
-  for (const { log, partition, seq, projectedSeq, reactedSeq, waiting, owedSince } of loops) {
-    owned.set(log, (owned.get(log) ?? 0) + 1);
+  const owned = new Map(logs.map((log) => [log, 0]));
+  for (const { log, partition, seq, projectedSeq, reactedSeq, waiting, owedSince, state, problem } of loops) {
+    const isHalted = state === 'halted';
+    owned.set(log, (owned.get(log) ?? 0) + (isHalted ? 0 : 1));
+    metrics.set('partitionStuck', { log, partition }, isHalted || problem !== null ? 1 : 0);
     metrics.set('projectionLag', { log, partition }, Math.max(0, seq - projectedSeq));
     metrics.set('reactionLag', { log, partition }, Math.max(0, seq - reactedSeq));
     metrics.set('inputsWaiting', { log, partition }, waiting);

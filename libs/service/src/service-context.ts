@@ -5,6 +5,7 @@ import type { Access } from './edge/access.js';
 import type { Authenticate } from './edge/authenticate.js';
 import type { CommandEdge } from './edge/command-edge.js';
 import type { Limits } from './edge/limits.js';
+import type { Elsewhere } from './elsewhere.js';
 import type { ProjectionEnd } from './projection-end.js';
 import type { ServiceHost } from './service-host.js';
 
@@ -37,6 +38,8 @@ export interface ServiceContext {
   readonly view?: (name: string) => Promise<BroadcastView | null>;
   /** Partition count of a log; asked once. */
   readonly partitionCount: (topic: string) => Promise<number>;
+  /** What waits for partitions that this process does not own. Absent where there is no loop. */
+  readonly elsewhere?: Pick<Elsewhere, 'but'>;
   readonly onError: (error: unknown) => void;
 }
 

@@ -127,7 +127,7 @@ describe('the gauges of loops', () => {
 
   it('tell lags and the age of what is owed', async () => {
     const metrics = new Metrics();
-    gauge([health(0, 5_000), health(1), health(2)], metrics, 12_500);
+    gauge({ logs: [LOG], loops: [health(0, 5_000), health(1), health(2)] }, metrics, 12_500);
     const text = await metrics.text();
     expect(text).toContain(`recourse_projection_lag_records{log="${LOG}",partition="0"} 2`);
     expect(text).toContain(`recourse_obligation_age_seconds{log="${LOG}",partition="0"} 7.5`);
@@ -137,10 +137,37 @@ describe('the gauges of loops', () => {
 
   it('tell nothing of a partition that went to another process', async () => {
     const metrics = new Metrics();
-    gauge([health(0), health(1)], metrics, 0);
-    gauge([health(1)], metrics, 0);
+    gauge({ logs: [LOG], loops: [health(0), health(1)] }, metrics, 0);
+    gauge({ logs: [LOG], loops: [health(1)] }, metrics, 0);
     expect((await metrics.text()).match(/recourse_projection_lag_records\{.*/g)).toEqual([
       `recourse_projection_lag_records{log="${LOG}",partition="1"} 2`,
     ]);
+  });
+
+  it('tell of a log of which a process has no partition that it has none', async () => {
+    const metrics = new Metrics();
+    gauge({ logs: [LOG, OTHER], loops: [health(0)] }, metrics, 0);
+    expect((await metrics.text()).match(/recourse_partitions_owned\{.*/g)).toEqual([
+      `recourse_partitions_owned{log="${LOG}"} 1`,
+      `recourse_partitions_owned{log="${OTHER}"} 0`,
+    ]);
+  });
+
+  it('count no partition that is halted among those a process owns', async () => {
+    const metrics = new Metrics();
+    gauge({ logs: [LOG], loops: [{ ...health(0), state: 'halted', problem: 'LOG_CUT: short' }] }, metrics, 0);
+    expect(await metrics.text()).toContain(`recourse_partitions_owned{log="${LOG}"} 0`);
+  });
+
+  it.each([
+    ['is ready', 'ready', null, 0],
+    ['reads its log for the first time', 'catching_up', null, 0],
+    ['waits for a clock', 'waiting', 'CLOCK_AHEAD: by 3 h', 1],
+    ['cannot read its log', 'catching_up', 'BROKER_UNAVAILABLE: no answer', 1],
+    ['is halted', 'halted', 'LOG_CUT: short', 1],
+  ] as const)('tell of a partition that %s whether it is stuck', async (_how, state, problem, stuck) => {
+    const metrics = new Metrics();
+    gauge({ logs: [LOG], loops: [{ ...health(3), state, problem }] }, metrics, 0);
+    expect(await metrics.text()).toContain(`recourse_partition_stuck{log="${LOG}",partition="3"} ${String(stuck)}`);
   });
 });

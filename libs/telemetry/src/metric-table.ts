@@ -1,5 +1,6 @@
 // The metrics of the project, by name. Labels are of closed sets (topic, partition, reason, outcome): never an id. A tool is one that has a contract.
 import { BUDGET_METRICS } from './budget-metrics.js';
+import { NOTIFIER_METRICS } from './notifier-metrics.js';
 
 /** Every metric there is; `docs/reference` and the dashboards are written against these names. */
 export const METRICS = {
@@ -120,8 +121,14 @@ export const METRICS = {
   partitionsOwned: {
     name: 'recourse_partitions_owned',
     kind: 'gauge',
-    help: 'Partitions this process owns.',
+    help: 'Partitions this process owns and that are not halted; 0 for a log of its service of which it has none.',
     labels: ['log'],
+  },
+  partitionStuck: {
+    name: 'recourse_partition_stuck',
+    kind: 'gauge',
+    help: '1 for a partition of this process that decides nothing (halted, or something is in its way), else 0.',
+    labels: ['log', 'partition'],
   },
   isReady: { name: 'recourse_ready', kind: 'gauge', help: '1 when the service answers, else 0.', labels: [] },
   batchRecords: {
@@ -239,30 +246,7 @@ export const METRICS = {
     help: 'Acknowledgements of consumers that are none, by code.',
     labels: ['code'],
   },
-  webhooksDelivered: {
-    name: 'recourse_webhooks_delivered_total',
-    kind: 'counter',
-    help: 'Notices a receiver took, by endpoint.',
-    labels: ['endpoint'],
-  },
-  webhookAttemptsFailed: {
-    name: 'recourse_webhook_attempts_failed_total',
-    kind: 'counter',
-    help: 'Attempts to deliver a notice that did not, by endpoint and code.',
-    labels: ['endpoint', 'code'],
-  },
-  webhookOldestSeconds: {
-    name: 'recourse_webhook_oldest_seconds',
-    kind: 'gauge',
-    help: 'Age of the oldest notice that is due and not delivered, by endpoint; 0 without one.',
-    labels: ['endpoint'],
-  },
-  webhookEndpointOff: {
-    name: 'recourse_webhook_endpoint_off',
-    kind: 'gauge',
-    help: '1 for an endpoint whose receiver said that it is gone, until an operator turns it on.',
-    labels: ['endpoint'],
-  },
+  ...NOTIFIER_METRICS,
   stateKeysDestroyed: {
     name: 'recourse_state_keys_destroyed_total',
     kind: 'counter',

@@ -7,6 +7,8 @@ export type LogNamedBy = 'an older head' | 'the other partitions' | 'the list of
 /** What shows in the material itself, before any chain is followed. */
 export type MaterialFinding =
   | { readonly kind: 'topic_missing' }
+  /** `offset` is the first that the broker still has. */
+  | { readonly kind: 'cut_front'; readonly offset: number }
   | { readonly kind: 'heads_missing' }
   | { readonly kind: 'file_missing'; readonly file: string }
   | { readonly kind: 'log_missing'; readonly named_by: LogNamedBy }
@@ -42,6 +44,7 @@ function messageOf(finding: Finding | MaterialFinding): string {
 
 const MATERIAL = {
   topic_missing: true,
+  cut_front: true,
   heads_missing: true,
   file_missing: true,
   log_missing: true,
@@ -59,6 +62,8 @@ function ofMaterial(finding: MaterialFinding): string {
   switch (finding.kind) {
     case 'topic_missing':
       return 'the topic is not there';
+    case 'cut_front':
+      return `the front was cut: the broker holds nothing before offset ${finding.offset}, and a log is never trimmed`;
     case 'heads_missing':
       return 'no head that this auditor signed says anything of it: the auditor has not come to it yet, the key is of another, or heads were taken out';
     case 'file_missing':

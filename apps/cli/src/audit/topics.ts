@@ -11,7 +11,7 @@ import type { Codecs } from '@recourse/messages';
 import type { DumpWriter } from './dump-writer.js';
 import { PartitionAudit } from './partition-audit.js';
 import type { AuditStart } from './partition-audit.js';
-import { partitionName, unverified } from './report.js';
+import { partitionName, unverified, withFindings } from './report.js';
 import type { KnownHeads, PartitionReport } from './report.js';
 import { leavesIn } from './scratch.js';
 import type { Scratch } from './scratch.js';
@@ -95,7 +95,8 @@ async function auditPartition(
     audit.onProgress?.(records.length);
   }
   for (const record of judged.end()) verified.add(record);
-  const report = verified.report();
+  const { low } = await reader.range(topic, partition);
+  const report = withFindings(verified.report(), low > 0 ? [{ kind: 'cut_front', offset: low }] : []);
   writer?.close(report);
   leaves?.close();
   return report;

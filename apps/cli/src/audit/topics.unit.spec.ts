@@ -1,5 +1,44 @@
 import { describe, expect, it } from '@jest/globals';
-import { CAUSES_LAST, LOG_TOPICS } from './topics.js';
+import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { createCodecs } from '@recourse/messages';
+import { auditReport, describeReport } from './report.js';
+import { chained, LOG, LOG_ID } from './signed-dump.testing.js';
+import { auditTopics, CAUSES_LAST, LOG_TOPICS } from './topics.js';
+
+/** Findings of a log of four records whose first ones were deleted at the broker, without a head to compare with. */
+async function reportAfterTrim(toOffset: number) {
+  const broker = new MemoryBroker();
+  broker.ensureTopics([{ name: LOG, partitions: 1 }]);
+  const registry = new MemoryRegistry().forActor('owner');
+  const codecs = createCodecs(registry);
+  await codecs.prepareWriter(LOG, { register: true });
+  const write = chained(codecs, LOG);
+  const kafka = broker.forActor('spec');
+  const producer = await kafka.logProducer();
+  const lines = Array.from({ length: 4 }, () => write('Progress', { cursors: [], reacted_seq: 0 }, 'key').line);
+  await producer.send(LOG, 0, lines);
+  if (toOffset > 0) broker.trim(LOG, 0, toOffset);
+  const reports = await auditTopics({ kafka, registry, logId: LOG_ID, topics: [LOG], known: new Map() });
+  return auditReport(LOG_ID, reports, { signing: null, auditor: null });
+}
+
+describe('a log at the brokers, verified without any head', () => {
+  it('is sound where it begins at its beginning', async () => {
+    expect(await reportAfterTrim(0)).toMatchObject({ ok: true, partitions: [{ records: 4, findings: [] }] });
+  });
+
+  it.each([
+    ['was emptied', 4, ['cut_front']],
+    ['lost its front', 2, ['cut_front', 'missing']],
+  ])('that %s is found', async (_how, toOffset, kinds) => {
+    const report = await reportAfterTrim(toOffset);
+    expect(report.ok).toBe(false);
+    expect(report.partitions.flatMap(({ findings }) => findings.map(({ kind }) => kind))).toEqual(kinds);
+    expect(describeReport(report)).toContain(
+      `cut_front in ${LOG}/0: the front was cut: the broker holds nothing before offset ${String(toOffset)}`,
+    );
+  });
+});
 
 describe('the order in which a dump is made', () => {
   it('reads what speaks of other logs before those, so that it holds whatever they speak of', () => {

@@ -56,11 +56,65 @@ describe('the status of an installation', () => {
       expect(out().split(`What to do about ${code}: `)).toHaveLength(2);
   });
 
+  /** An orchestrator that has one of the two partitions of its log. */
+  const half = (others: readonly string[] | null, loops: readonly Loop[] = [{ state: 'ready' }]) => ({
+    ready: true,
+    detail: {
+      problem: null,
+      partitions: { 'recourse.recoveries': 2 },
+      others,
+      loops: loops.map((loop, partition) => ({ log: 'recourse.recoveries', partition, seq: 9, ...loop })),
+    },
+  });
+
+  it.each([
+    ['named', ['orchestrator-b'], "another instance's (orchestrator-b); its state"],
+    ['not known', null, "another instance's; its state"],
+  ])(
+    'says of a partition that another instance has, which is %s, that its state is not known here',
+    async (_how, others, said) => {
+      const { call, out } = stack({ recoveries: half(others) });
+      expect(await call('status')).toBe(0);
+      expect(out()).toMatch(/^recoveries +not known here +recourse\.recoveries +1 /mu);
+      expect(out()).toContain(
+        `Partition 1 of recourse.recoveries is ${said} is not known here. What to do: ask that instance, with its address in --recoveries-url.`,
+      );
+    },
+  );
+
+  it('says of a partition that another instance has what waits for it by its rows', async () => {
+    const rows = { log: 'recourse.recoveries', partition: 1, seq: 40, decided_at: 0, unread: 52 };
+    const { call, out } = stack({ recoveries: { ...half(['orchestrator-b']), elsewhere: [rows] } });
+    expect(await call('status')).toBe(0);
+    expect(out()).toMatch(/^recoveries +not known here +recourse\.recoveries +1 +40 /mu);
+    expect(out()).toContain(
+      'is not known here; by its rows 52 records wait for it, and it decided last at 1970-01-01 00:00:00Z. What',
+    );
+  });
+
+  it('ends badly where a partition is of no instance, though all that answer are ready', async () => {
+    const { call, out } = stack({ recoveries: half([]) });
+    expect(await call('status')).toBe(EXIT_CODES.unavailable.code);
+    expect(out()).toContain("Partition 1 of recourse.recoveries is nobody's");
+  });
+
+  it('says nothing of other instances where the one that answers has every partition', async () => {
+    const { call, out } = stack({ recoveries: half(['orchestrator-b'], [{ state: 'ready' }, { state: 'ready' }]) });
+    expect(await call('status')).toBe(0);
+    expect(out()).not.toContain('not known here');
+  });
+
   it('tells of a notifier that does not read on, though it answers', async () => {
     const loops = [{ log: 'l', partition: 0, state: 'waiting', projectedSeq: 4, problem: 'REGISTRY_UNAVAILABLE' }];
     const { call, out } = stack({ notifier: { service: 'notifier', detail: { loops } } });
     expect(await call('status', '--notifier-url', 'http://notifier.test')).toBe(EXIT_CODES.unavailable.code);
     expect(out()).toMatch(/^notifier +waiting +l +0 .*REGISTRY_UNAVAILABLE$/mu);
+  });
+
+  it('says when the auditor signed last, as the notifier has read it', async () => {
+    const { call, out } = stack({ notifier: { service: 'notifier', detail: { loops: [], heads_signed_at: 0 } } });
+    await call('status', '--notifier-url', 'http://notifier.test');
+    expect(out()).toContain('The auditor signed what is new in the logs last at 1970-01-01 00:00:00Z.');
   });
 
   it('counts parked records, since nobody is told of them otherwise', async () => {

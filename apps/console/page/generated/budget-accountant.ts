@@ -92,7 +92,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Partitions, heads, cursors and lag of this process. */
+        /** Partitions, heads, cursors and lag of this process, and what the rows say of those that it does not own. */
         get: operations["AdministrationController_status"];
         put?: never;
         post?: never;

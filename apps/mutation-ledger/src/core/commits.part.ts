@@ -4,6 +4,7 @@
 import { bundleDigests, entryView } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, StateView, TimerInput } from '@recourse/event-log';
+import { namesReserved, REFS_MAX, RESERVED_PREFIX } from '@recourse/kernel';
 import type { CheckpointTaken, Gate, StateChunk } from '@recourse/messages';
 import {
   bundleProblem,
@@ -15,8 +16,8 @@ import {
 import type { CommitProblem } from '../rules/commit/checkpoint.decisions.js';
 import type { Commit } from '../rules/commit/commit.messages.js';
 import type { ParkCode } from '../rules/mutation/mutation.messages.js';
-import { judgeParents, namesReserved, RESERVED_PREFIX } from '../rules/mutation/lineage.decider.js';
-import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../rules/mutation/refs.decider.js';
+import { judgeParents } from '../rules/mutation/lineage.decider.js';
+import { contradictionsAtBinding, judgeRefs } from '../rules/mutation/refs.decider.js';
 import { chunkIn, commitIn } from '../rows/commit.rows.js';
 import { parked } from './executions.js';
 import { fall } from './falls.part.js';

@@ -1,8 +1,8 @@
 // Intents and executions as the ledger takes them: deduplicated, judged, bound under the contract they name.
-import { contractByDigest, contractByName, isCloser, PayloadUnreadable } from '@recourse/contract';
+import { contractByDigest, contractByName, handlePlaces, isCloser, PayloadUnreadable } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { BroadcastView, DecideContext, Decision, RecordInput } from '@recourse/event-log';
-import { deriveId } from '@recourse/kernel';
+import { deriveId, namesReserved, REFS_MAX, RESERVED_PREFIX } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { FoundOut, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../rules/mutation/bound.decisions.js';
@@ -16,8 +16,8 @@ import {
   standingOfIntent,
 } from '../rules/mutation/mutation.decider.js';
 import type { CancelReason, ParkCode } from '../rules/mutation/mutation.messages.js';
-import { judgeParents, namesReserved, RESERVED_PREFIX } from '../rules/mutation/lineage.decider.js';
-import { contradictionsAtBinding, judgeRefs, REFS_MAX } from '../rules/mutation/refs.decider.js';
+import { judgeParents } from '../rules/mutation/lineage.decider.js';
+import { contradictionsAtBinding, judgeRefs } from '../rules/mutation/refs.decider.js';
 import type { Judgement } from '../rules/mutation/refs.decider.js';
 import { refScope } from '../rules/identity.js';
 import { bindingIn } from '../rows/binding.rows.js';
@@ -241,7 +241,8 @@ export function contractOf(
   }
   const schemaOf = (name: string): Json | undefined =>
     contractByName(views.view('contracts'), tenant, name)?.contract.args_schema as Json | undefined; // it came in as JSON
-  return { kind: 'found', contract: { ...known, schemaOf } };
+  const handlePlacesOf = (name: string): ReadonlySet<string> => handlePlaces(views.view('contracts'), name);
+  return { kind: 'found', contract: { ...known, schemaOf, handlePlacesOf } };
 }
 
 export function oneOrNone(fact: MutationRecord | null): Decision {

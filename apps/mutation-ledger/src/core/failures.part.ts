@@ -2,8 +2,9 @@
 //
 // Boundary: finds that a step failed, and what there is to undo; what falls is admitted like every other finding.
 import type { DecideContext } from '@recourse/event-log';
+import { REFS_MAX } from '@recourse/kernel';
 import type { ExecutionState, ToolExecuted } from '@recourse/messages';
-import { EFFECTS_MAX, REFS_MAX } from '../rules/mutation/refs.decider.js';
+import { EFFECTS_MAX } from '../rules/mutation/refs.decider.js';
 import type { CancelReason } from '../rules/mutation/mutation.messages.js';
 import type { Finding, MutationRecord } from '../rules/record.messages.js';
 import { undoAfterFailure, undoPart } from '../rules/undo/undo.decider.js';

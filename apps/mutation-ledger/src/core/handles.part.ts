@@ -6,7 +6,7 @@ import type { DecideContext, Decision, Outgoing, RecordInput } from '@recourse/e
 import { deriveId } from '@recourse/kernel';
 import type { HandleClaimed } from '@recourse/messages';
 import type { NamedContract } from '../rules/mutation/bound.decisions.js';
-import { handleToAsk, isHandleAsked, judgeHandle, stagedToAsk } from '../rules/handle/handle.decider.js';
+import { handleToAsk, isHandleAsked, isQuestion, judgeHandle, stagedToAsk } from '../rules/handle/handle.decider.js';
 import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
 import type { Body, MutationRecord } from '../rules/record.messages.js';
 import { mutationIn } from '../rows/mutation.rows.js';
@@ -17,10 +17,8 @@ const HANDLES = 'recourse.assumption-events';
 export const HANDLE_NAMED = 'recourse.assumptions.HandleNamed';
 
 /** What of a record a question is made of. */
-type Asking = Pick<
-  Body<MutationRecord<'MutationRecorded'>['body']>,
-  'handle_ref' | 'signing_key' | 'mutation_id' | 'execution'
->;
+type RecordedBody = Body<MutationRecord<'MutationRecorded'>['body']>;
+type Asking = Pick<RecordedBody, 'handle_ref' | 'signing_key' | 'mutation_id' | 'execution'>;
 
 /** An execution as it is told, by whom. */
 export interface Told {
@@ -54,13 +52,20 @@ export function intentSignedBy(
   return { ...intent, body: { ...intent.body, signing_key: speaker.keyId, handle_ref: stagedToAsk(intent.body) } };
 }
 
-/** The question that a record asks: at most one. */
-export function handleQuestion({
-  handle_ref,
-  signing_key,
-  mutation_id,
-  execution: { tenant, run_id, agent_id },
-}: Asking): readonly Outgoing[] {
+/** The question of an execution: at most one. */
+export function questionOfRecorded(recorded: Asking & Pick<RecordedBody, 'ref'>): readonly Outgoing[] {
+  return questionOf(recorded, isQuestion(recorded));
+}
+
+/** The question of an intent whose effect is staged: at most one. */
+export function questionOfPlanned(planned: Asking): readonly Outgoing[] {
+  return questionOf(planned, false);
+}
+
+function questionOf(
+  { handle_ref, signing_key, mutation_id, execution: { tenant, run_id, agent_id } }: Asking,
+  is_question: boolean,
+): readonly Outgoing[] {
   if (handle_ref === null || signing_key === null) return [];
   return [
     {
@@ -68,7 +73,7 @@ export function handleQuestion({
       topic: HANDLES,
       key: handle_ref,
       type: HANDLE_NAMED,
-      body: { ref: handle_ref, tenant, run_id, agent_id, mutation_id, signing_key },
+      body: { ref: handle_ref, tenant, run_id, agent_id, mutation_id, signing_key, is_question },
     },
   ];
 }

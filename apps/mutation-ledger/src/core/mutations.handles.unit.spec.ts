@@ -3,14 +3,15 @@ import { describe, expect, it } from '@jest/globals';
 import type { Speaker } from '@recourse/kernel';
 import type { Outgoing, RecordInput } from '@recourse/event-log';
 import type { HandleNamed, ToolExecuted } from '@recourse/messages';
-import { happened } from '@recourse/contract';
+import { contractDigest, happened, plainPayload } from '@recourse/contract';
 import { fact, harness, logged, WAYS, wire } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { assumptionsCore } from '../assumptions.core.js';
-import { handleRef } from '../rules/handle/handle.decider.js';
+import { handleRef } from '../rules/handle/handle-ref.js';
 import { mutationIdOf } from './executions.js';
 import {
   ASKING,
+  contractText,
   executed,
   fell,
   intent,
@@ -19,6 +20,7 @@ import {
   MUTATION,
   NOW,
   planned,
+  REFUND,
   refund,
   reported,
   request,
@@ -179,6 +181,70 @@ describe.each(WAYS)('the handle that an execution names, $way', ({ isRebuilt }) 
       signed(refund({ outcome: 'failed' })),
     ])
       expect(start().when(input, NOW).outgoing()).toEqual([]);
+  });
+
+  describe('where a contract puts something else in its place', () => {
+    const reversing = (more: Readonly<Record<string, unknown>>): string =>
+      contractText({ name: 'notes.file_refund', requires_external_handle: undefined, value: undefined, ...more });
+    const SOURCES = {
+      refund_id: { from: 'args', path: '/refund_id' },
+      amount_minor: { from: 'constant', value: 1 },
+      currency: { from: 'constant', value: 'INR' },
+      reason: { from: 'constant', value: 'agent_effect_compensation' },
+    };
+    const BY_ARGS = reversing({ reversal_args: SOURCES });
+    const filed = (text: string, changes: Partial<ToolExecuted> = {}): ToolExecuted =>
+      stolen({
+        capability: 'notes.file_refund',
+        contract_digest: contractDigest(text),
+        args: plainPayload({ refund_id: ' RE_1' }),
+        external_transaction_ref: null,
+        ...changes,
+      });
+    const under = (text: string): CoreHarness => ledger({ isRebuilt, asks: true, contracts: [REFUND, text] }).run;
+
+    it('is asked about as well: an effect that would undo another tenant’s is a person’s', () => {
+      const owning = owners();
+      const victim = start().when(signed(refund()), NOW);
+      owning.when(asking(question(victim)), NOW + 1);
+      const event = filed(BY_ARGS, { tenant: 'globex' });
+      const thief = under(BY_ARGS).when(signed(event), NOW + 2);
+      expect(question(thief).body).toMatchObject({ ref: REF, is_question: true });
+      thief.when(answered(owning, question(thief), NOW + 3), NOW + 4);
+      expect(thief.rows('mutation')[0]?.doc).toMatchObject({
+        recoverability: 'manual_resolution_required',
+        asked_because: 'HANDLE_CLAIMED',
+      });
+    });
+
+    it('names nothing: who comes later with that handle owns it, and the effect goes on as its own', () => {
+      const owning = owners();
+      const other = under(BY_ARGS).when(signed(filed(BY_ARGS)), NOW);
+      other.when(answered(owning, question(other), NOW + 1), NOW + 2);
+      expect(other.rows('mutation')[0]?.doc).toMatchObject({ recoverability: 'reversal_available' });
+      expect(owning.rows('handle')).toEqual([]);
+      const owner = start().when(signed(refund()), NOW + 3);
+      owner.when(answered(owning, question(owner), NOW + 4), NOW + 5).then(fact('HandleJudged', { is_owner: true }));
+    });
+
+    it.each([
+      ['beside a handle of its own', { requires_external_handle: true }, { external_transaction_ref: 're_2' }],
+      [
+        'known only once another call has answered',
+        {
+          reversal_args: { ...SOURCES, refund_id: { from: 'step', capability: 'notes.ask_clerk', path: '/id' } },
+        },
+        {},
+      ],
+    ])('is no machine’s where nobody can be asked about all of it: %s', (_what, more, changes) => {
+      const text = reversing({ reversal_args: SOURCES, ...more });
+      const run = under(text).when(signed(filed(text, changes)), NOW);
+      expect(run.outgoing()).toEqual([]);
+      expect(run.rows('mutation')[0]?.doc).toMatchObject({
+        recoverability: 'manual_resolution_required',
+        reason: 'REVERSAL_ARGS_UNFIT:reversal_args/refund_id',
+      });
+    });
   });
 
   it('is stated by nobody but the ledger: an assumption under its name is refused', () => {

@@ -7,7 +7,7 @@ import type { ToolPlanned } from '@recourse/messages';
 import { fact, harness, logged, WAYS, wire } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { assumptionsCore } from '../assumptions.core.js';
-import { handleRef } from '../rules/handle/handle.decider.js';
+import { handleRef } from '../rules/handle/handle-ref.js';
 import { mutationIdOf } from './executions.js';
 import { contractText, intent, ledger, NOW, planned, request, TENANT } from './ledger.testing.js';
 

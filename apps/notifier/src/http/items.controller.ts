@@ -30,6 +30,15 @@ interface Loop {
   readonly problem: string | null;
 }
 
+interface Status {
+  readonly service: 'notifier';
+  readonly detail: {
+    readonly loops: readonly Loop[];
+    /** Epoch milliseconds; null where nobody can say. */
+    readonly heads_signed_at: number | null;
+  };
+}
+
 const LIMIT_DEFAULT = 100;
 const listQuery = z.strictObject({ ...pageQuery, kind: z.enum(ITEM_KINDS).optional() });
 const place: z.ZodType<ItemPlace> = z.object({ deadlineAt: z.number().int(), key: placeText });
@@ -41,7 +50,7 @@ export class ItemsController {
   constructor(@Inject(NOTIFIER_CONTEXT) private readonly notifier: NotifierContext) {}
 
   @ReadRoute('status', 'How far each log was read: what `items` says is as of there.')
-  status(): { readonly service: 'notifier'; readonly detail: { readonly loops: readonly Loop[] } } {
+  async status(): Promise<Status> {
     const loops = this.notifier.followed().map(({ log, partition, state, keptSeq, problem }) => ({
       log,
       partition,
@@ -49,7 +58,7 @@ export class ItemsController {
       projectedSeq: keptSeq,
       problem,
     }));
-    return { service: 'notifier', detail: { loops } };
+    return { service: 'notifier', detail: { loops, heads_signed_at: await this.notifier.headsSignedAt() } };
   }
 
   @ReadRoute(

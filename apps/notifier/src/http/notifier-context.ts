@@ -12,6 +12,8 @@ export interface Followed extends NotifierLoop {
 
 export interface NotifierContext {
   readonly followed: () => readonly Followed[];
+  /** When the auditor signed heads last, epoch milliseconds; null where nobody can say. */
+  readonly headsSignedAt: () => Promise<number | null>;
   readonly endpoints: readonly Endpoint[];
   readonly store: Pick<NotifierStore, 'find' | 'list' | 'items' | 'retry' | 'queue' | 'turnOn' | 'figures'>;
   /** Epoch milliseconds. */

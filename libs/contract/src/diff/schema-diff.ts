@@ -1,12 +1,13 @@
 // Schemas of arguments: whether a change lets more through than before.
+import { isJsonObject } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { typesIn } from '../json-pointer.js';
+import { dialectOf } from '../schema-refs.js';
 import { difference, keys, member, same } from './comparers.js';
 import type { Comparer, Difference, DifferenceKind } from './comparers.js';
 
+/** What nobody judges by. No names of schemas: they have references lead elsewhere. */
 const ANNOTATIONS: readonly string[] = [
-  '$schema',
-  '$id',
   '$comment',
   'title',
   'description',
@@ -24,33 +25,59 @@ const LOWER: readonly string[] = ['minimum', 'exclusiveMinimum', 'minLength', 'm
 const ALLOWING: readonly string[] = ['enum'];
 /** Lists of which each entry demands something. */
 const DEMANDING: readonly string[] = ['required'];
+/** Keywords that let less through where they are new, whatever stands beside them. */
+const JUDGING: readonly string[] = [
+  ...['const', 'pattern', 'multipleOf', 'uniqueItems', 'maxContains', 'propertyNames', 'dependentRequired', 'not'],
+  ...['format', 'contentEncoding', 'contentMediaType'],
+];
+/** The same, unless something is said of what nobody has spoken of: they speak of more. */
+const SPEAKING: readonly string[] = [
+  ...['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas', 'dependencies'],
+  ...['items', 'additionalItems', 'contains', 'unevaluatedItems', 'unevaluatedProperties'],
+];
+const UNSPOKEN: readonly string[] = ['unevaluatedItems', 'unevaluatedProperties'];
+const REMARK = /^x-/;
 /** Objects of schemas, by name. */
 const NAMED: readonly string[] = ['properties', '$defs', 'definitions', 'patternProperties'];
-const DEPTH_MAX = 32;
+const DEPTH_MAX = 64;
 
 /**
  * Compares two schemas of arguments.
  *
- * Shape:  wider bounds, fewer demands and a change nobody can weigh count as weakening; a new property is neutral. What is no longer
- *         said of a property or a pattern counts by whether the schema lets in what it does not name.
+ * Shape:  wider bounds, fewer demands, a keyword nobody knows and a change nobody can weigh count as weakening; a new property is
+ *         neutral, unless something was said of all that have no schema of their own. What is no longer said of a property or a
+ *         pattern counts by whether the schema lets in what it does not name.
  */
 export const argsSchema: Comparer = (from, to, path) =>
-  from === undefined || to === undefined ? [] : compare(from, to, path, 0);
+  from === undefined || to === undefined
+    ? []
+    : compare(from, to, { path, depth: 0, isCounting: UNSPOKEN.some((keyword) => holds(from, keyword)) });
 
-function compare(from: Json, to: Json, path: string, depth: number): readonly Difference[] {
+interface Spot {
+  readonly path: string;
+  readonly depth: number;
+  /** Whether something is said of what no other keyword has spoken of. */
+  readonly isCounting: boolean;
+}
+
+function below({ path, depth, isCounting }: Spot, name: string): Spot {
+  return { path: `${path}/${name}`, depth: depth + 1, isCounting };
+}
+
+function holds(value: Json, keyword: string): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return Object.hasOwn(value, keyword) || Object.values(value).some((one: Json) => holds(one, keyword));
+}
+
+function compare(from: Json, to: Json, spot: Spot): readonly Difference[] {
   if (same(from, to)) return [];
-  if (depth > DEPTH_MAX || keys(from).length + keys(to).length === 0)
-    return [difference(path, 'weakening', { from, to }, 'nothing shows that the schema is as strict')];
-  const closed = { wasClosed: isClosed(from), isClosed: isClosed(to) };
+  if (spot.depth > DEPTH_MAX || !isJsonObject(to) || !(isJsonObject(from) || from === true))
+    return [difference(spot.path, 'weakening', { from, to }, 'nothing shows that the schema is as strict')];
+  const around = { wasClosed: isClosed(from), isClosed: isClosed(to), wasRestJudged: isRestJudged(from) };
   return [...new Set([...keys(from), ...keys(to)])]
     .filter((keyword) => !ANNOTATIONS.includes(keyword))
     .flatMap((keyword) =>
-      keywordOf(
-        keyword,
-        { from: member(from, keyword), to: member(to, keyword), ...closed },
-        `${path}/${keyword}`,
-        depth,
-      ),
+      keywordOf(keyword, { from: member(from, keyword), to: member(to, keyword), ...around }, below(spot, keyword)),
     );
 }
 
@@ -59,24 +86,32 @@ function isClosed(schema: Json): boolean {
   return ['additionalProperties', 'unevaluatedProperties'].some((keyword) => member(schema, keyword) === false);
 }
 
+/** Does it say something of what it does not name, and let it in? */
+function isRestJudged(schema: Json): boolean {
+  return ['additionalProperties', 'unevaluatedProperties'].some((keyword) => keys(member(schema, keyword)).length > 0);
+}
+
 interface Change {
   readonly from: Json | undefined;
   readonly to: Json | undefined;
   /** Whether the schema around it refused what it did not name, and whether it does now. */
   readonly wasClosed: boolean;
   readonly isClosed: boolean;
+  /** Whether the schema around it said something of what it did not name. */
+  readonly wasRestJudged: boolean;
 }
 
-function keywordOf(keyword: string, change: Change, path: string, depth: number): readonly Difference[] {
+function keywordOf(keyword: string, change: Change, spot: Spot): readonly Difference[] {
   const { from, to } = change;
   if (same(from, to) || (keyword === 'type' && isSameType(change))) return [];
-  if (NAMED.includes(keyword)) return named(keyword, change, path, depth);
+  if (keyword === '$schema' && isSameDialect(change)) return [];
+  if (NAMED.includes(keyword)) return named(keyword, change, spot);
   if ((keyword === 'items' || keyword === 'additionalProperties') && typeof from === 'object' && typeof to === 'object')
-    return compare(from, to, path, depth + 1);
-  const kind = weigh(keyword, change);
+    return compare(from, to, spot);
+  const kind = weigh(keyword, change, spot);
   return [
     difference(
-      path,
+      spot.path,
       kind,
       change,
       kind === 'strengthening'
@@ -88,7 +123,7 @@ function keywordOf(keyword: string, change: Change, path: string, depth: number)
   ];
 }
 
-function weigh(keyword: string, { from, to }: Change): DifferenceKind {
+function weigh(keyword: string, { from, to }: Change, { isCounting }: Spot): DifferenceKind {
   if (UPPER.includes(keyword))
     return bound(from, Number.POSITIVE_INFINITY) > bound(to, Number.POSITIVE_INFINITY) ? 'strengthening' : 'weakening';
   if (LOWER.includes(keyword))
@@ -98,16 +133,18 @@ function weigh(keyword: string, { from, to }: Change): DifferenceKind {
     return from === undefined || (to !== undefined && within(to, from)) ? 'strengthening' : 'weakening';
   if (DEMANDING.includes(keyword)) return within(from ?? [], to ?? []) ? 'strengthening' : 'weakening';
   if (keyword === 'additionalProperties') return to === false ? 'strengthening' : 'weakening';
-  return from === undefined ? 'strengthening' : 'weakening';
+  if (from !== undefined) return 'weakening';
+  if (REMARK.test(keyword)) return 'neutral';
+  return JUDGING.includes(keyword) || (SPEAKING.includes(keyword) && !isCounting) ? 'strengthening' : 'weakening';
 }
 
 /** Names that both have are compared; what a name that is new or gone means, its keyword says. */
-function named(keyword: string, change: Change, path: string, depth: number): readonly Difference[] {
+function named(keyword: string, change: Change, spot: Spot): readonly Difference[] {
   return [...new Set([...keys(change.from), ...keys(change.to)])].flatMap((name) => {
     const [from, to] = [member(change.from, name), member(change.to, name)];
-    if (from !== undefined && to !== undefined) return compare(from, to, `${path}/${name}`, depth + 1);
-    const { kind, reason } = oneSided(keyword, { ...change, from, to });
-    return [difference(`${path}/${name}`, kind, { from, to }, reason)];
+    if (from !== undefined && to !== undefined) return compare(from, to, below(spot, name));
+    const { kind, reason } = oneSided(keyword, { ...change, from, to }, spot);
+    return [difference(below(spot, name).path, kind, { from, to }, reason)];
   });
 }
 
@@ -116,28 +153,36 @@ interface Weighed {
   readonly reason: string;
 }
 
-function oneSided(keyword: string, change: Change): Weighed {
+function oneSided(keyword: string, change: Change, spot: Spot): Weighed {
   if (keyword === 'properties') return propertyAlone(change);
-  if (keyword === 'patternProperties') return patternAlone(change);
+  if (keyword === 'patternProperties') return patternAlone(change, spot);
   return { kind: 'neutral', reason: 'a definition comes or goes; its uses are compared where they stand' };
 }
 
 /** A property that is new, or that is refused from now on, is a change of shape: what may be in it, its own schema says. */
-function propertyAlone({ from, to, isClosed: isRefused }: Change): Weighed {
-  if (to !== undefined) return { kind: 'neutral', reason: 'an argument is added' };
+function propertyAlone({ from, to, isClosed: isRefused, wasRestJudged }: Change): Weighed {
+  if (to !== undefined)
+    return wasRestJudged
+      ? { kind: 'weakening', reason: 'what is said of all other arguments is not said of this one any more' }
+      : { kind: 'neutral', reason: 'an argument is added' };
   return isRefused || from === true || same(from, {})
     ? { kind: 'neutral', reason: 'an argument is gone' }
     : { kind: 'weakening', reason: 'nothing is said of an argument any more, and anything may be in it' };
 }
 
-/** A pattern lets names into a closed schema, and asks something of those of an open one. */
-function patternAlone({ to, wasClosed, isClosed: isRefused }: Change): Weighed {
+/** A pattern lets names into a closed schema, and asks something of those of an open one of which nothing else was said. */
+function patternAlone({ to, wasClosed, isClosed: isRefused, wasRestJudged }: Change, { isCounting }: Spot): Weighed {
   const isAdded = to !== undefined;
-  const isWeaker = isAdded ? wasClosed : !isRefused;
+  const isWeaker = isAdded ? wasClosed || wasRestJudged || isCounting : !isRefused;
   const what = isAdded ? 'names of a pattern are spoken of' : 'nothing is said of names of a pattern any more';
   return isWeaker
     ? { kind: 'weakening', reason: `${what}, which lets more through` }
     : { kind: 'strengthening', reason: `${what}, which lets less through` };
+}
+
+function isSameDialect({ from, to }: Change): boolean {
+  const dialect = dialectOf(from);
+  return dialect !== null && dialect === dialectOf(to);
 }
 
 /** A type stands for the list of itself, in whatever order. */

@@ -2,7 +2,7 @@
 import { schemaProblem } from '../args.js';
 import type { Json } from '@recourse/kernel';
 import { CLASS_WEIGHTS, hasSideEffects, isAutomated, isUndoable, reversalCallsOf } from '../class.js';
-import { danglingRefs, declaredNames, isClosed, pointerOf, requiredNames, typesIn } from '../json-pointer.js';
+import { declaredNames, isClosed, pointerOf, requiredNames, typesIn } from '../json-pointer.js';
 import type { ContractDraft } from '../shape.js';
 import { when } from './rule.js';
 import type { Finding, Rule } from './rule.js';
@@ -216,10 +216,8 @@ function schemaFindings(contract: ContractDraft, field: 'args_schema' | 'result_
   const schema = contract[field] as Json | undefined;
   if (schema === undefined) return [];
   const names = declaredNames(schema) ?? [];
-  const dangling = danglingRefs(schema).map((ref) => when(true, `/${field}`, `${ref} leads nowhere`));
-  const unusable = dangling.length === 0 ? schemaProblem(schema) : null;
+  const unusable = schemaProblem(schema);
   return [
-    ...dangling,
     when(unusable !== null, `/${field}`, `nothing can be judged by it: ${unusable ?? ''}`),
     ...requiredNames(schema).map((name) =>
       when(

@@ -25,7 +25,7 @@ export const SIGNED_RECORDS_MAX = 2_000;
 /** Records of a wire that share a signature at the most: more of them make it cheaper, and every path longer. */
 export const SHARED_MAX = 128;
 /** Octets of a header at the most: the longest path, a signature, a key id and three numbers take less. */
-const HEADER_MAX = 1_024;
+export const SIGNATURE_BYTES_MAX = 1_024;
 const PATH_MAX = Math.ceil(Math.log2(SIGNED_RECORDS_MAX)) * HASH_SIZE;
 const LEAF_PREFIX = 0x00;
 const SPACE = 0x20;
@@ -94,7 +94,7 @@ function sharedPart(header: Buffer, { place: _place, ...shared }: SignatureHeade
 
 /** Reads a header; null when there is none, or it is no signature of ours. */
 export function readHeader(header: Buffer | undefined): SignatureHeader | null {
-  if (header === undefined || header.length > HEADER_MAX) return null;
+  if (header === undefined || header.length > SIGNATURE_BYTES_MAX) return null;
   const [version, keyId, signedAt, count, signature, index, path, ...more] = header.toString('latin1').split(' ');
   if (version !== 'v1' || keyId === undefined || signature === undefined || more.length > 0 || !isKeyId(keyId))
     return null;

@@ -45,10 +45,12 @@ function vouchedFor(key: KnownKey, judging: Judging): Voucher {
   if (judging.last?.key === key) return judging.last.voucher;
   const { keyId, roles, names, tenants } = key;
   const isWorker = roles.includes('worker');
-  const { keyring, clock } = judging.signing;
+  const { keyring, clock, signer } = judging.signing;
+  const heardFor = signer === null ? undefined : keyring().get(signer.keyId)?.tenants;
   const observers = isWorker ? observersIn(keyring(), keyId, clock.now()) : [];
   const speaker: Speaker = { keyId, roles, names, tenants, ...(observers.length === 0 ? {} : { observers }) };
-  const voucher: Voucher = { kind: 'vouched', speaker };
+  const isLimited = heardFor !== undefined && !heardFor.includes('*');
+  const voucher: Voucher = { kind: 'vouched', speaker, ...(isLimited ? { heardFor } : {}) };
   if (!isWorker) judging.last = { key, voucher };
   return voucher;
 }

@@ -127,6 +127,8 @@ export interface HandleClaimed {
   readonly is_owner: boolean;
   /** Mutation that named it first. */
   readonly owner_mutation_id: string;
+  /** Asks whose it is and names nothing: by its contract the reversal goes by something else, at a place where others give the handle. */
+  readonly is_question: boolean;
 }
 
 /** An execution names the handle of its effect, by which it would be undone: whose is it? */
@@ -143,6 +145,8 @@ export interface HandleNamed {
   readonly mutation_id: string;
   /** Id of the key that signed what told of it: an agent's, or that of a worker that found it out. */
   readonly signing_key: string;
+  /** Asks whose it is and names nothing: by its contract the reversal goes by something else, at a place where others give the handle. */
+  readonly is_question: boolean;
 }
 
 /** The same event id arrived with other content; the first stands. */

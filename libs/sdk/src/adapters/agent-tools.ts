@@ -8,7 +8,7 @@ import { recoverabilityNote, toolCatalog } from '../context/tool-catalog.js';
 import { guard } from '../guard/guard.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions } from '../guard/guard.messages.js';
 import { ToolRejected } from '../tool/tool.js';
-import { jsonOf } from './json.js';
+import { answerOf, jsonOf } from './json.js';
 
 /** What a tool brings beside its call: prior value, dry run, handle, schema. */
 export type ToolExtras = Omit<ForwardTool, 'execute'>;
@@ -57,7 +57,7 @@ export function guardExecute<Input, Rest extends readonly unknown[], Output>(
 ): (input: Input, ...rest: Rest) => Promise<GuardedResult<Awaited<Output>>> {
   // The kit has parsed the input from JSON, and the guard checks it against the contract before the tool sees it.
   return async (input, ...rest) => {
-    const called = async (args: Json): Promise<Json> => jsonOf(await execute(args as Input, ...rest));
+    const called = async (args: Json): Promise<Json> => answerOf(await execute(args as Input, ...rest), options);
     // What the tool gave, as JSON.
     return (await guardedCall(called, options, jsonOf(input), callIdIn(rest))) as GuardedResult<Awaited<Output>>;
   };

@@ -58,6 +58,8 @@ export interface ConnectOptions extends Partial<Addresses>, Partial<ConnectedPar
   readonly stateDir?: string;
   /** How much its guards do. Default `enforce`. */
   readonly mode?: GuardMode;
+  /** How long `close` waits for guarded calls that were begun, milliseconds. Default 30,000. */
+  readonly closeWaitMs?: number;
   /** Default: a warning of the process, which Node prints, and hands to who listens for `warning`. */
   readonly onTrouble?: GuardOptions['onTrouble'];
   /** Default `process.env`. */
@@ -136,6 +138,9 @@ export interface Recourse extends Readonly<Omit<ConnectedParts, 'producer'>> {
   /** Starts a worker; `close` stops it. */
   worker(options: ConnectedWorkerOptions): Promise<Worker>;
   undos(): Undos;
-  /** Stops its workers and closes what it opened. */
+  /**
+   * Stops its workers and closes what it opened. A guarded call that begins from now on is refused (CONNECTION_CLOSED); those that were
+   * begun are waited for until their outcomes are told, `closeWaitMs` at the most.
+   */
   close(): Promise<void>;
 }

@@ -12,9 +12,12 @@ import { cachedEntries } from '../entries/entries.cached.js';
 import { HttpEntries } from '../entries/entries.http.js';
 import { HttpApprovals } from '../guard/approval.http.js';
 import { HttpBudget } from '../guard/budget.http.js';
+import { refuseUnusable } from '../guard/given.js';
 import { guard } from '../guard/guard.js';
 import type { GuardOptions, GuardTrouble } from '../guard/guard.messages.js';
+import { trouble } from '../guard/objections.js';
 import { HttpStanding } from '../guard/standing.http.js';
+import { CallsUnderWay } from '../guard/under-way.js';
 import { createSignals } from '../signals/signals.js';
 import type { Signals } from '../signals/signals.js';
 import { createProducer } from '../producer/producer.js';
@@ -37,6 +40,7 @@ import type {
 import { greetRegistry, registeredContract } from './registered.js';
 import { kafkaAccessFor, signingFor } from './kafka-access.js';
 import { withAddress } from './plainly.js';
+import { refuseUnusableOptions } from './given.js';
 import { findStack } from './stack-file.js';
 import { tenantIn, tokenSource } from './token.js';
 import type { TokenSource } from './token.js';
@@ -60,6 +64,7 @@ const CALL_TIMEOUT_MS = 5_000;
  * Errors: ConnectProblem, whose code says what is lacking and whose remedy what to do.
  */
 export async function connect(options: ConnectOptions): Promise<Recourse> {
+  refuseUnusableOptions(options);
   const { environment = process.env, folder = process.cwd(), clock = systemClock } = options;
   const stack = findStack(options.dataDir ?? valueIn(environment, 'RECOURSE_DATA_DIR'), folder);
   const places = whereaboutsOf(options, environment, stack);
@@ -130,6 +135,7 @@ class Connection implements Recourse {
   readonly entries: ConnectedParts['entries'];
   readonly claims: ConnectedParts['claims'];
   private readonly workers: Worker[] = [];
+  private readonly calls = new CallsUnderWay();
   private opening: Promise<Producer> | null = null;
   private openingSignals: Promise<Signals> | null = null;
   private isClosed = false;
@@ -194,6 +200,7 @@ class Connection implements Recourse {
       approvals: this.approvals,
       standing: this.standing,
       claims: this.claims,
+      calls: this.calls,
       onTrouble,
     };
   }
@@ -203,8 +210,9 @@ class Connection implements Recourse {
     { contract, externalTransactionRef, ...overrides }: ConnectedGuardOptions<Value>,
   ): Promise<ConnectedTool<Args, Value>> {
     const options = { ...(await this.guardOptions(contract)), ...overrides };
+    refuseUnusable(tool, options);
     await noteUnknown(this.kafka, options);
-    const guarded = guard(forwardTool(tool, externalTransactionRef), options);
+    const guarded = guard(forwardTool(tool, { handle: externalTransactionRef, ...options }), options);
     // What the tool itself gave, less some members: what its type says.
     return async (args, place) =>
       (await guarded(callAt(args, place, this))) as Awaited<ReturnType<ConnectedTool<Args, Value>>>;
@@ -249,11 +257,19 @@ class Connection implements Recourse {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.all(this.workers.splice(0).map((worker) => worker.stop()));
+    await Promise.all([this.callsEnded(), ...this.workers.splice(0).map((worker) => worker.stop())]);
     const [producer, signals] = [await this.opening?.catch(() => null), await this.openingSignals?.catch(() => null)];
     [this.opening, this.openingSignals] = [null, null];
     await producer?.close();
     await signals?.close();
+  }
+
+  /** The outcome of a call that was begun is told before the wire is closed. */
+  private async callsEnded(): Promise<void> {
+    const { closeWaitMs, onTrouble = warned } = this.reached.options;
+    const left = await this.calls.close(this.clock, closeWaitMs);
+    if (left > 0)
+      onTrouble(trouble('CONNECTION_CLOSED', `${String(left)} guarded calls did not end: their outcomes are not told`));
   }
 
   /** What cannot be reached is named with its address; a cluster that was given is not known by one. */

@@ -69,7 +69,7 @@ export interface EdgeClient {
   get(path: string, query?: Query): Promise<Doc>;
   /** Items of a list, page by page, up to `countMax`. Errors: also ANSWER_UNREADABLE. */
   list(path: string, query: Query, countMax: number): Promise<Listed>;
-  /** Sends a command and waits for its outcome. Errors: also OUTCOME_PENDING. */
+  /** Sends a command and waits for its outcome. Errors: also OUTCOME_PENDING, IDEMPOTENCY_KEY_INVALID. */
   command(path: string, body: object, idempotencyKey?: string): Promise<Doc>;
 }
 
@@ -77,6 +77,7 @@ export interface EdgeClient {
 export const EDGE_REMEDIES = {
   SERVICE_UNREACHABLE: 'Check that it runs and that its address is right.',
   OUTCOME_PENDING: 'Send it again under the same idempotency key: it is one command, however often it is sent.',
+  IDEMPOTENCY_KEY_INVALID: 'Name it otherwise: nothing was sent.',
   ANSWER_UNREADABLE: 'Check that the address is that of the service, and that both are of one version.',
 } as const;
 
@@ -125,6 +126,9 @@ const PAGE_MAX = 500;
 const FOLLOW_MS = 30_000;
 const FOLLOW_EVERY_MS = 500;
 const TAKEN = 202;
+/** What a header carries unchanged, as long as a service takes it. */
+const KEY_FORM = /^[!-~](?:[ -~]{0,198}[!-~])?$/u;
+const KEY_RULE = 'an idempotency key is 1 to 200 signs of ASCII without blanks around them';
 
 /** Makes a client of one service. Nothing is sent before it is used. */
 export function edgeClient(options: EdgeOptions): EdgeClient {
@@ -172,6 +176,8 @@ class FetchClient implements EdgeClient {
   }
 
   async command(path: string, body: object, idempotencyKey: string = randomUUID()): Promise<Doc> {
+    if (!KEY_FORM.test(idempotencyKey))
+      throw new EdgeProblem('IDEMPOTENCY_KEY_INVALID', KEY_RULE, { from: this.who, status: null });
     try {
       return await this.commanded(path, body, idempotencyKey);
     } catch (cause) {

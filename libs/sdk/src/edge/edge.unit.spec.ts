@@ -211,3 +211,14 @@ describe('a command to an edge', () => {
     });
   });
 });
+
+describe('an idempotency key that no header carries', () => {
+  it.each(['ü🎉', '', ' a', 'a\nb', 'x'.repeat(201)])(
+    'is refused with a code, and nothing is sent: %j',
+    async (key) => {
+      const { client, sent } = service([{ text: '{}' }]);
+      await expect(client.command('/v1/undos', {}, key)).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_INVALID' });
+      expect(sent).toEqual([]);
+    },
+  );
+});

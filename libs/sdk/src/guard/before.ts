@@ -14,6 +14,7 @@ import { governed } from './governance.js';
 import type { GuardedResult, GuardOptions } from './guard.messages.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
+import { intentProblem } from './recorded.js';
 import { stage, unstage } from './staging.js';
 import { earlierCall } from './standing.decisions.js';
 import { verdictFor } from './verdict.decisions.js';
@@ -24,7 +25,7 @@ export interface Ready {
   readonly attempt: number;
 }
 
-/** Contract, arguments, what the registry says, earlier calls, prior value, dry run, budget, people, staging, intent; in this order. */
+/** Contract, arguments, what the registry says, earlier calls, prior value, dry run, the size of what is told, budget, people, staging, intent; in this order. */
 export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const { call, action, options } = situation;
   const unfit = lawful(situation) ?? (await fits(situation)) ?? (await permitted(situation));
@@ -36,6 +37,8 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const rehearsed = await rehearse(situation);
   if ('stop' in rehearsed) return rehearsed;
   if (call.isRehearsal === true) return { stop: { kind: 'rehearsed', mutation_refs: [], error_kind: null } };
+  const unheld = recordable(situation, { ...captured, ...rehearsed });
+  if (unheld !== null) return unheld;
   const reserved = await reserve(situation);
   if ('stop' in reserved) return reserved;
   const stopped = await approve(situation, { ...rehearsed, ...reserved, attempt: found.attempt });
@@ -55,6 +58,12 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
     return unpublished;
   }
   return hold(situation) ?? { priorValue: captured.priorValue, attempt: found.attempt };
+}
+
+/** What could never be recorded is not made (L7). */
+function recordable({ action, options }: Situation, preparation: Preparation): Stop | null {
+  const problem = intentProblem(action, options.contract, preparation);
+  return problem === null ? null : objection(options, problem);
 }
 
 /** What would not register is not acted under: a contract from a file is held to what one from the registry is. */

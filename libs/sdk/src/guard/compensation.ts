@@ -5,6 +5,7 @@
 import type { Json } from '@recourse/kernel';
 import { ToolRejected } from '../tool/tool.js';
 import type { Tool, ToolContext } from '../tool/tool.js';
+import { refuseUnusable } from './given.js';
 import { runGuarded } from './guard.js';
 import type { ForwardTool, GuardOptions, RunContext } from './guard.messages.js';
 
@@ -19,9 +20,10 @@ export interface CompensationOptions extends Omit<GuardOptions, 'producer'> {
  *
  * Shape:  the call keeps the ids of the recovery (`rev_…`); what it reserves is in the run it undoes. No forward approval is asked
  *         for and no hold is kept: the recovery was approved as one.
- * Errors: ToolRejected when the guard refuses or the tool had no effect; any other error counts as "nobody knows".
+ * Errors: Failure(GUARD_INVALID) at once, for a mode that is none; of a call ToolRejected when the guard refuses or the tool had no effect; any other error counts as "nobody knows".
  */
 export function guardCompensation(tool: Tool, given: CompensationOptions): Tool {
+  refuseUnusable(tool, given);
   const options = { ...given, producer: SILENT };
   return async (args, context) => {
     if (context.phase !== 'execute') return tool(args, context);

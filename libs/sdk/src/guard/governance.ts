@@ -14,6 +14,7 @@ import type { Entries, RegisteredEntry } from '../entries/entries.port.js';
 import { standingNamed } from '../entries/named.js';
 import type { Action } from '../producer/producer.js';
 import type { GuardedCall, GuardOptions, GuardTroubleCode } from './guard.messages.js';
+import { textOf } from './objections.js';
 
 export interface Objection {
   readonly code: GuardTroubleCode;
@@ -89,10 +90,15 @@ async function read<Kind extends EntryKind>(
 ): Promise<readonly RegisteredEntry<Kind>[] | Objection> {
   const answer = await entries.standing(kind, tenant);
   if (answer.kind === 'read') return answer.entries;
-  return {
-    code: 'REGISTRY_UNAVAILABLE',
-    reason: `nobody knows which ${kind} stands: ${answer.cause instanceof Error ? answer.cause.message : String(answer.cause)}`,
-  };
+  const { cause } = answer;
+  if (isForeign(cause))
+    return { code: 'TENANT_FOREIGN', reason: `the token speaks for another tenant than ${tenant}: ${textOf(cause)}` };
+  return { code: 'REGISTRY_UNAVAILABLE', reason: `nobody knows which ${kind} stands: ${textOf(cause)}` };
+}
+
+/** Did the registry refuse to answer for the tenant? By its code: who guards is no client of services. */
+function isForeign(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === 'TENANT_FOREIGN';
 }
 
 function objectionOf(verdict: Verdict): Objection | null {

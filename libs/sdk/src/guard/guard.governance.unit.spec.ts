@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { EdgeProblem } from '../edge/edge.js';
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { MemoryBudget } from './budget.memory.js';
 import { refund, refundCall } from './guard.testing.js';
@@ -140,5 +141,18 @@ describe('a guarded tool under a policy bundle', () => {
     expect(
       await run({ ...refundCall, recovery: { callId: 'rev_1', idempotencyKey: 'rev_1', attempt: 1 } }),
     ).toMatchObject({ kind: 'succeeded' });
+  });
+});
+
+describe('a guarded call for a tenant that its token does not speak for', () => {
+  it('is refused as such, and not as trouble with the registry', async () => {
+    const cause = new EdgeProblem('TENANT_FOREIGN', 'the token speaks for another', {
+      from: 'the registry',
+      status: 403,
+    });
+    const entries = { standing: () => Promise.resolve({ kind: 'unavailable', cause } as const) };
+    const { run, calls } = refund({ options: { entries } });
+    expect(await run()).toMatchObject({ kind: 'refused', code: 'TENANT_FOREIGN' });
+    expect(calls()).toBe(0);
   });
 });

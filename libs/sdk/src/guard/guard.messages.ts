@@ -11,6 +11,7 @@ import type { Approvals } from './approval.port.js';
 import type { Budget } from './budget.port.js';
 import type { ToolFailure } from './failure.decisions.js';
 import type { Standing } from './standing.port.js';
+import type { CallsUnderWay } from './under-way.js';
 import type { ErrorKind } from './verdict.decisions.js';
 
 /** How much a guard does: nothing, tell, or tell and refuse (D8). */
@@ -128,6 +129,8 @@ export interface GuardOptions {
   readonly standing?: Standing;
   /** Remembers begun calls across a crash of this process, also those the record has not heard of yet. */
   readonly claims?: ClaimStore;
+  /** Calls of the connection: closed, it lets none begin, and waits for those that have. */
+  readonly calls?: CallsUnderWay;
   /** What is done about each kind of error, and how many calls of one effect there may be; the playbook as it stands and 3 unless told. */
   readonly playbook?: { readonly actions?: Playbook; readonly attemptsMax?: number };
   /** Hears what `observe` lets pass, what could not be published, and what a tool said of a call that nobody knows the end of. */
@@ -140,9 +143,13 @@ export type GuardTroubleCode =
   | 'CONTRACT_REFUSED'
   /** The tool is not the one that was approved. */
   | 'TOOL_CHANGED'
-  /** The run has no objective: nobody could be asked to agree to the undoing of its effect. */
-  /** Nobody could record where the call belongs: its run, step, agent or refs. */
+  /** The connection is closed, or closes. */
+  | 'CONNECTION_CLOSED'
+  /** Nobody could record where the call belongs: its run, step, agent, subject or refs. */
   | 'PLACE_INVALID'
+  /** Nobody could record the call: its arguments, prior value and dry run are more than a record holds. */
+  | 'RECORD_TOO_LARGE'
+  /** The run has no objective: nobody could be asked to agree to the undoing of its effect. */
   | 'OBJECTIVE_MISSING'
   | 'ARGS_INVALID'
   | 'INTENT_DENIED'
@@ -152,6 +159,8 @@ export type GuardTroubleCode =
   | 'POLICY_UNDECIDED'
   | 'POLICY_UNKNOWN'
   | 'REGISTRY_UNAVAILABLE'
+  /** The token of the guard speaks for another tenant than the call's. */
+  | 'TENANT_FOREIGN'
   | 'ALREADY_EXECUTED'
   | 'CANCELLED'
   | 'ROLLED_BACK'
@@ -182,7 +191,9 @@ export type GuardTroubleCode =
   | 'OUTCOME_NOT_PUBLISHED'
   /** The call was made, and nobody knows whether it took effect: what the tool said. Objects to nothing. */
   | 'TOOL_UNCERTAIN'
-  /** The tool gave no text for a handle; its outcome is told without one. Objects to nothing. */
+  /** The tool has acted, and answered with more than a record holds, or what JSON keeps nothing of: the outcome is told without it. Objects to nothing. */
+  | 'RESULT_UNRECORDED'
+  /** The tool gave no text for a handle, or one that no record holds; its outcome is told without one. Objects to nothing. */
   | 'HANDLE_UNREADABLE'
   /** The effect stands, and what its contract undoes it with was not captured: it will be a person's. Objects to nothing. */
   | 'HANDLE_INCOMPLETE'

@@ -29,7 +29,9 @@ import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import { failureOf } from './failure.decisions.js';
 import type { ToolFailure } from './failure.decisions.js';
+import { refuseUnusable } from './given.js';
 import { placeProblems } from './place.js';
+import { argsProblem, intentProblem, isJson, resultProblem } from './recorded.js';
 import { shownOf } from './shown.js';
 import type { Shown } from './shown.js';
 import { verdictFor } from './verdict.decisions.js';
@@ -42,10 +44,11 @@ import { within } from '../within.js';
  * Shape:  `off` calls the tool and tells nobody; `observe` tells and never refuses; `enforce` refuses what the contract,
  *         the budget, people, the record or an unreachable broker forbid. A contract with a hold is not executed here in
  *         `enforce`: the ledger lets it go through a worker when the hold ends.
- * Errors: Failure(BROKER_UNAVAILABLE) when the outcome of a call that was made could not be published, in `enforce`;
+ * Errors: Failure(GUARD_INVALID) at once, for a tool or a mode that is none; of a call Failure(BROKER_UNAVAILABLE) when the outcome of a call that was made could not be published, in `enforce`;
  *         the same call may be repeated: it has the same keys.
  */
 export function guard<Value extends Json>(tool: ForwardTool<Value>, options: GuardOptions): GuardedTool<Value> {
+  refuseUnusable(tool, options);
   return async (call) => {
     const { answer, value } = await runGuarded(tool, call, options);
     if (answer.kind !== 'succeeded' || value === null) return answer as GuardedResult<Value>;
@@ -61,11 +64,24 @@ export interface Run {
   readonly value: Json | null;
 }
 
-/** Makes one call. */
+/** Makes one call, unless its connection is closed. */
 export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: GuardOptions): Promise<Run> {
+  const { calls, mode } = options;
+  if (mode === 'off' || calls === undefined) return placed(tool, call, options);
+  const closed = trouble('CONNECTION_CLOSED', 'the connection of the guard is closed');
+  return calls.begin(() => placed(tool, call, options)) ?? outOfPlace(tool, call, closed, options);
+}
+
+/** Makes a call that could be recorded. */
+async function placed(tool: ForwardTool, call: GuardedCall, options: GuardOptions): Promise<Run> {
+  const unkeyed = argsProblem(call.args);
+  // Nothing tells such a call from another, so that it is made in no mode.
+  if (unkeyed !== null) return outOfPlace(tool, call, unkeyed, { ...options, mode: 'enforce' });
   const misplaced = options.mode === 'off' ? [] : placeProblems(call);
   if (misplaced.length > 0) return outOfPlace(tool, call, { code: 'PLACE_INVALID', problems: misplaced }, options);
   const action = actionOf(call, options);
+  const unfit = options.mode === 'off' ? null : intentProblem(action, options.contract);
+  if (unfit !== null) return outOfPlace(tool, call, unfit, options);
   const situation = { tool, call, action, options };
   if (options.mode === 'off') {
     const outcome = await perform(situation, null);
@@ -77,7 +93,7 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: 
         ...whyOf(outcome),
         ...directed(situation, outcome, 1),
       },
-      value: outcome.result,
+      value: outcome.answered,
     };
   }
   return told(situation);
@@ -92,7 +108,7 @@ async function told(situation: Situation): Promise<Run> {
   if (taken !== null) return { answer: taken.stop, value: null };
   const outcome = await perform(situation, ready.priorValue);
   const followed = directed(situation, outcome, ready.attempt);
-  const { failure: _words, ...ended } = outcome;
+  const { failure: _words, answered, ...ended } = outcome;
   await tell(
     action,
     { ...ended, handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do] },
@@ -107,7 +123,7 @@ async function told(situation: Situation): Promise<Run> {
       ...whyOf(outcome),
       ...followed,
     },
-    value: outcome.result,
+    value: answered,
   };
 }
 
@@ -120,8 +136,14 @@ async function outOfPlace(
 ): Promise<Run> {
   const stopped = objection(options, problem);
   return stopped === null
-    ? await runGuarded(tool, call, { ...options, mode: 'off' })
+    ? await placed(tool, unplaced(call), { ...options, mode: 'off' })
     : { answer: stopped.stop, value: null };
+}
+
+/** A call of which nobody is told: what is wrong with what it relies on matters to nobody. */
+function unplaced({ run, ...call }: GuardedCall): GuardedCall {
+  const { release: _release, ...rest } = { ...run };
+  return { ...call, run: rest, assumptionRefs: [], derivedFrom: [] };
 }
 
 /** What failed, for an answer; nothing of a call that may have had an effect. */
@@ -176,9 +198,12 @@ async function claim({ action, options }: Situation, { attempt }: Ready): Promis
 type Performed = Omit<ActionOutcome, 'errorKind'> & {
   readonly errorKind: ToolVerdict['kind'] | null;
   readonly failure?: ToolFailure;
+  /** All that the tool said; `result` is what is recorded of it. */
+  readonly answered: Json | null;
 };
 
-async function perform({ tool, call, action, options }: Situation, priorValue: Json | null): Promise<Performed> {
+async function perform(situation: Situation, priorValue: Json | null): Promise<Performed> {
+  const { tool, call, action, options } = situation;
   // The window may only be shortened by us: it counts from before the call.
   const committedAt = options.clock.now();
   const attempted = await within(
@@ -188,7 +213,7 @@ async function perform({ tool, call, action, options }: Situation, priorValue: J
     LATE,
   );
   notedIfUnknown(attempted, options);
-  const base = { result: null, priorValue, externalTransactionRef: null, committedAt };
+  const base = { result: null, answered: null, priorValue, externalTransactionRef: null, committedAt };
   if ('verdict' in attempted)
     return {
       ...base,
@@ -196,9 +221,20 @@ async function perform({ tool, call, action, options }: Situation, priorValue: J
       errorKind: attempted.verdict.kind,
       ...(attempted.failure === undefined ? {} : { failure: attempted.failure }),
     };
-  const { result, externalTransactionRef: externalRef } = attempted;
+  const { result: answered, externalTransactionRef: externalRef } = attempted;
+  const result = recordedOf(situation, priorValue, answered);
   notedIfIncomplete({ args: call.args, result, priorValue, externalRef }, options);
-  return { ...base, ...attempted, outcome: 'succeeded', errorKind: null };
+  const said = { result, answered: isJson(answered) ? answered : null };
+  return { ...base, ...attempted, ...said, outcome: 'succeeded', errorKind: null };
+}
+
+/** The call was made, so that it is told of whatever the tool answered: without what no record holds. */
+function recordedOf({ action, options }: Situation, priorValue: Json | null, answered: Json): Json | null {
+  const why = options.mode === 'off' ? null : resultProblem(action, priorValue, answered);
+  if (why === null) return answered;
+  const told = `${options.contract.name} has acted, and its outcome is told without its answer: ${why}`;
+  options.onTrouble?.(trouble('RESULT_UNRECORDED', told));
+  return null;
 }
 
 /** Said while whoever wrote the tool looks at it, and not on the day on which the effect has to be undone. */

@@ -5,6 +5,7 @@
 import { bindReversal } from '@recourse/contract';
 import type { BindingFacts, Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
+import { unfitFor } from '../producer/fitting.js';
 import type { ForwardTool } from './guard.messages.js';
 
 /** A handle, or why there is none where the tool gave something. */
@@ -32,9 +33,15 @@ export function handleIn(
     };
   }
   if (given === null || given === undefined) return NONE;
-  if (typeof given === 'string' || typeof given === 'bigint') return { handle: String(given), problem: null };
-  if (typeof given === 'number' && Number.isSafeInteger(given)) return { handle: String(given), problem: null };
+  if (typeof given === 'string' || typeof given === 'bigint') return recordable(String(given));
+  if (typeof given === 'number' && Number.isSafeInteger(given)) return recordable(String(given));
   return { handle: null, problem: `externalTransactionRef gave ${kindOf(given)}; return the handle as a text` };
+}
+
+/** A handle that no record holds is as good as none, and its outcome is told all the same (L7). */
+function recordable(handle: string): Handle {
+  const found = handle === '' ? null : unfitFor('handle', { external_transaction_ref: handle });
+  return found === null ? { handle, problem: null } : { handle: null, problem: found.detail };
 }
 
 /**

@@ -21,6 +21,14 @@ describe('a call', () => {
     ['/target', callWith({ target: 7 })],
     ['/assumptionRefs', callWith({ assumptionRefs: 'order/4711#not_shipped' })],
     ['/assumptionRefs', callWith({ assumptionRefs: [''] })],
+    ['/objective', callWith({}, { objective: 5 })],
+    ['/onFailure', callWith({}, { onFailure: 'explode' })],
+    ['/release', callWith({}, { release: { prompt: 5 } })],
+    ['/release', callWith({}, { release: null })],
+    ['/derivedFrom', callWith({ derivedFrom: 'mut_1' })],
+    ['/derivedFrom', callWith({ derivedFrom: ['mut_1'] })],
+    ['/producedBy', callWith({ producedBy: 5 })],
+    ['/reach', callWith({ reach: 'everyone' })],
   ])('whose %s nobody could record is not made, and says where it is wrong', async (path, call) => {
     const scene = refund();
     expect(await scene.run(call)).toMatchObject({
@@ -38,6 +46,12 @@ describe('a call', () => {
       '/stepId',
       '/agentId',
     ]);
+  });
+
+  it('of no run at all is not made, and is made and told to nobody where a guard only observes', async () => {
+    const call = { run: undefined } as unknown as Partial<GuardedCall>;
+    expect(await refund().run(call)).toMatchObject({ kind: 'refused', code: 'PLACE_INVALID' });
+    expect(await refund({ options: { mode: 'observe' } }).run(call)).toMatchObject({ kind: 'succeeded' });
   });
 
   it.each(['', undefined])('of the run %j is made and told to nobody where a guard only observes', async (runId) => {

@@ -7,6 +7,7 @@
 //   R1. Only what is left to the ledger is staged: whoever lets an effect go at once has nothing to stage.
 //   R2. What may be staged is told: where nobody knows, the intent goes out without a handle, and a cancel still gives it back.
 import type { Json } from '@recourse/kernel';
+import { unfitFor } from '../producer/fitting.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import type { ForwardContext } from './guard.messages.js';
@@ -59,9 +60,9 @@ export async function unstage({ tool, call, action, options }: Situation, { stag
 async function attempt({ tool, call, action }: Situation): Promise<Attempted> {
   try {
     const stagedRef: Json = (await tool.stage?.(call.args, contextOf(action))) ?? null;
-    return typeof stagedRef === 'string' && stagedRef !== ''
+    return typeof stagedRef === 'string' && stagedRef !== '' && unfitFor('handle', { staged_ref: stagedRef }) === null
       ? { stagedRef }
-      : { isRefused: false, message: 'the tool named no handle' };
+      : { isRefused: false, message: 'the tool named no handle that a record holds' };
   } catch (error) {
     return { isRefused: verdictFor({ on: 'exception', error })?.effect === 'none', message: textOf(error) };
   }

@@ -3,7 +3,7 @@
 // Boundary: wires only, at least once. Event ids are derived from what is told, so a repeated publication is
 // deduplicated by whoever reads it (L12).
 import { markedPayload } from '../context/classification.decisions.js';
-import { canonicalJson, deriveId, Failure, isSubject, isTenant, sha256Hex, SUBJECT_FORM } from '@recourse/kernel';
+import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
 import type {
@@ -22,6 +22,7 @@ import type {
 } from '@recourse/messages';
 import { refuseSeconds } from './instants.js';
 import type { Instants } from './instants.js';
+import { refuseLarge, refuseNobody, refuseUnfit, refuseUnstatable } from './fitting.js';
 
 /** Wire on which intents and executions are told. */
 export const EXECUTIONS_TOPIC = 'recourse.tool-executions';
@@ -114,7 +115,7 @@ export interface ToldChunk {
   readonly chunk: Payload;
 }
 
-/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID, PRINCIPAL_INVALID, INSTANT_INVALID). */
+/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID, PRINCIPAL_INVALID, INSTANT_INVALID, RECORD_UNFIT, RECORD_TOO_LARGE). */
 export interface Producer {
   toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string>;
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string>;
@@ -156,20 +157,18 @@ export async function createProducer({
 
   async function send(topic: string, type: string, key: string, body: Told): Promise<string> {
     refuseSeconds(body);
-    if (!isTenant(body.tenant))
-      throw new Failure('TENANT_INVALID', `${JSON.stringify(body.tenant)} names no tenant; it would be parked`);
-    for (const name of [body.agent_id, body.initiator])
-      if (typeof name === 'string' && !isSubject(name))
-        throw new Failure(
-          'PRINCIPAL_INVALID',
-          `${JSON.stringify(name)} names nobody; it would be parked: ${SUBJECT_FORM}`,
-        );
-    await wire.send(topic, [{ key: Buffer.from(key, 'utf8'), value: codecs.encode(topic, type, body) }]);
+    refuseNobody(body.tenant, [body.agent_id, body.initiator]);
+    refuseUnfit(key, body);
+    const value = codecs.encode(topic, type, body);
+    refuseLarge(value);
+    await wire.send(topic, [{ key: Buffer.from(key, 'utf8'), value }]);
     return body.event_id;
   }
 
-  const state = (type: string, statement: Statement, more: object = {}): Promise<string> =>
-    send(ASSUMPTIONS_TOPIC, type, statement.ref, { ...statementBody(source, type, statement), ...more });
+  async function state(type: string, statement: Statement, more: object = {}): Promise<string> {
+    refuseUnstatable(statement.ref, statement.runId ?? null);
+    return send(ASSUMPTIONS_TOPIC, type, statement.ref, { ...statementBody(source, type, statement), ...more });
+  }
 
   return {
     toolPlanned: (action, plannedAt, preparation) =>

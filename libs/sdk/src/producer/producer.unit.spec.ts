@@ -113,6 +113,35 @@ describe('a statement of no tenant', () => {
   });
 });
 
+describe('a statement that the ledger would park', () => {
+  it.each([
+    ['', 'RECORD_UNFIT'],
+    ['order/'.padEnd(600, '1'), 'RECORD_UNFIT'],
+    ['order/1\0', 'RECORD_UNFIT'],
+    ['commit/zz', 'RECORD_UNFIT'],
+    ['handle/zz', 'RECORD_UNFIT'],
+    ['stands', 'RECORD_UNFIT'],
+    ['order/1#large', 'RECORD_TOO_LARGE'],
+  ])('is refused before it leaves: %j', async (ref, code) => {
+    const { producer, read } = await stage();
+    const statement = { note: code === 'RECORD_TOO_LARGE' ? 'x'.repeat(300_000) : 'x' };
+    const told = { tenant: 'acme', ref, statement, statedAt: 1 };
+    for (const saying of [
+      producer.assumptionDeclared(told),
+      producer.assumptionReaffirmed(told),
+      producer.assumptionInvalidated({ ...told, sourceKind: 'observation' }),
+    ])
+      await expect(saying).rejects.toMatchObject({ code });
+    expect(await read(ASSUMPTIONS_TOPIC)).toEqual([]);
+  });
+
+  it('is one of a bare ref only where it names no run', async () => {
+    const { producer, read } = await stage();
+    await producer.assumptionDeclared({ tenant: 'acme', ref: 'stands', runId: 'run-1', statement: {}, statedAt: 1 });
+    expect(await read(ASSUMPTIONS_TOPIC)).toHaveLength(1);
+  });
+});
+
 describe('an instant in seconds', () => {
   it('is refused before it leaves: as milliseconds it would be 1970, and have no effect that anybody sees', async () => {
     const { producer, read } = await stage();

@@ -2,9 +2,10 @@
 //
 // Boundary: one wire, at least once. Event ids are derived from what is said, so that saying it again changes nothing (L12). What does
 // not count, the accountant records with its code (SignalRefused).
-import { canonicalJson, deriveId, Failure, isSubject, isTenant, sha256Hex, SUBJECT_FORM } from '@recourse/kernel';
+import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
 import type { AgentSignalled, Codecs, Money, OutcomeRecorded } from '@recourse/messages';
+import { refuseLarge, refuseNobody, refuseUnfit } from '../producer/fitting.js';
 import { refuseSeconds } from '../producer/instants.js';
 
 /** Wire on which agents are spoken of. */
@@ -78,7 +79,7 @@ export interface SaidOutcome extends About {
   readonly endedAt: number;
 }
 
-/** Speaks of agents. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID, PRINCIPAL_INVALID, INSTANT_INVALID). */
+/** Speaks of agents. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID, PRINCIPAL_INVALID, INSTANT_INVALID, RECORD_UNFIT, RECORD_TOO_LARGE). */
 export interface Signals {
   score(said: SaidScore): Promise<string>;
   incident(said: SaidIncident): Promise<string>;
@@ -109,13 +110,11 @@ export async function createSignals({
   async function send(type: string, body: AgentSignalled | OutcomeRecorded): Promise<string> {
     const { tenant, agent_id, source: speaker, event_id } = body;
     refuseSeconds(body);
-    if (!isTenant(tenant)) throw new Failure('TENANT_INVALID', `${JSON.stringify(tenant)} names no tenant`);
-    for (const name of [agent_id, speaker])
-      if (!isSubject(name))
-        throw new Failure('PRINCIPAL_INVALID', `${JSON.stringify(name)} names nobody: ${SUBJECT_FORM}`);
-    await wire.send(SIGNALS_TOPIC, [
-      { key: Buffer.from(tenant, 'utf8'), value: codecs.encode(SIGNALS_TOPIC, type, body) },
-    ]);
+    refuseNobody(tenant, [agent_id, speaker]);
+    refuseUnfit(tenant, body);
+    const value = codecs.encode(SIGNALS_TOPIC, type, body);
+    refuseLarge(value);
+    await wire.send(SIGNALS_TOPIC, [{ key: Buffer.from(tenant, 'utf8'), value }]);
     return event_id;
   }
 

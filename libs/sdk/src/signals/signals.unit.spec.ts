@@ -86,3 +86,15 @@ describe('signals', () => {
     expect(await read()).toEqual([]);
   });
 });
+
+describe('a signal that its reader would park', () => {
+  it('is refused before it leaves', async () => {
+    const { signals, read } = await stage();
+    const said = { ...SAID, incident: 'replay_failed' } as const;
+    await expect(signals.incident({ ...said, taskKind: 'x'.repeat(513) })).rejects.toMatchObject({
+      code: 'RECORD_UNFIT',
+      message: expect.stringContaining('TEXT_TOO_LONG'),
+    });
+    expect(await read()).toEqual([]);
+  });
+});

@@ -14,3 +14,9 @@ export function refusalOf({ voucher }: FetchedRecord): string | null {
     ? null
     : 'SPEAKER_MISMATCH';
 }
+
+/** Why nothing is done for a tenant; null where it may be: a key that speaks for some tenants acts for those alone, whoever asks. */
+export function tenantRefusal({ voucher }: FetchedRecord, tenant: string): string | null {
+  if (voucher?.kind !== 'vouched' || voucher.heardFor === undefined) return null;
+  return voucher.heardFor.includes(tenant) ? null : 'TENANT_FOREIGN';
+}

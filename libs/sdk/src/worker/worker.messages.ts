@@ -46,7 +46,7 @@ export interface WorkerOptions {
   readonly adapter: string;
   /** By capability. */
   readonly tools: Readonly<Record<string, Tool>>;
-  /** Forward tools by capability, as a guard wraps them: effects that a contract holds are let go through these. */
+  /** Forward tools by capability, the same that an agent gives to a guard: effects that a contract holds are let go through these. */
   readonly forwardTools?: Readonly<Record<string, ForwardTool>>;
   readonly clock: Clock;
   readonly claimStore: ClaimStore;

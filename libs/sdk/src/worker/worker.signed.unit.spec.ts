@@ -12,6 +12,7 @@ const keys = testKeys({
   accountant: { role: 'service', names: ['budget-accountant'] },
   worker: { role: 'worker', names: ['payments'] },
   observer: { role: 'observer', names: ['payments'] },
+  limited: { role: 'worker', names: ['payments'], tenants: ['globex'] },
 });
 
 let stage: WorkerStage;
@@ -62,6 +63,17 @@ describe('a worker on signed wires', () => {
     expect(stage.provider.reversals).toBe(1);
     expect(refusals()).toEqual([reason]);
   });
+});
+
+it('does nothing for a tenant that its own key does not speak for, whoever asks: what it did would be believed of nobody', async () => {
+  stage.clusterOf = (name) => as('limited', name);
+  await stage.start();
+  await stage.askAs(as('orchestrator'), {}, legOf({ leg_id: 'foreign' }));
+  await stage.askAs(as('orchestrator'), {}, legOf({ tenant: 'globex' }));
+  const reports = await stage.reports(1);
+  await turns();
+  expect(reports.map(({ leg_id }) => leg_id)).toEqual(['leg_1']);
+  expect([stage.provider.reversals, refusals()]).toEqual([1, ['TENANT_FOREIGN']]);
 });
 
 describe('a worker that observes what others did', () => {

@@ -11,7 +11,8 @@
 //   I4. Reading again is harmless: a request past its `not_after` is refused, one that ran is deduplicated by the
 //       tool's key or by the claim.
 //   I5. What a slow leg tells on its way, its last report tells again. Once the worker stops no further step is begun.
-//   I6. Where wires are signed, nothing is done that none of our services asked for.
+//   I6. Where wires are signed, nothing is done that none of our services asked for, nor for a tenant that the worker's own key does
+//       not speak for.
 import { Failure, placeInTrace, TRACEPARENT } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
@@ -20,7 +21,7 @@ import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, RawReader,
 import { KeyedQueue } from './one-at-a-time.js';
 import { LegAnswers } from './leg-answers.js';
 import { flawOf } from './leg.decisions.js';
-import { refusalOf } from './asked-by.js';
+import { refusalOf, tenantRefusal } from './asked-by.js';
 import { PartitionProgress, PositionSaver } from './position-saver.js';
 import type { AnsweredStep, Worker, WorkerOptions, WorkerNote } from './worker.messages.js';
 
@@ -218,15 +219,13 @@ class LegWorker implements Worker {
   /** The request a record holds; null when it is none, which is noted and passed over: a wire has no other remedy. */
   private async read(partition: number, record: FetchedRecord): Promise<LegRequested | null> {
     const { codecs } = this.options;
+    const passOver = (type: 'refused' | 'unreadable', reason: string): null => {
+      this.note({ type, partition, offset: record.offset, reason });
+      return null;
+    };
     const refusal = refusalOf(record);
-    if (refusal !== null) {
-      this.note({ type: 'refused', partition, offset: record.offset, reason: refusal });
-      return null;
-    }
-    if (record.unreadable !== undefined) {
-      this.note({ type: 'unreadable', partition, offset: record.offset, reason: record.unreadable.detail });
-      return null;
-    }
+    if (refusal !== null) return passOver('refused', refusal);
+    if (record.unreadable !== undefined) return passOver('unreadable', record.unreadable.detail);
     let decoded = codecs.decodeSync(record.value);
     if (decoded.kind === 'unknown_schema') {
       try {
@@ -238,9 +237,9 @@ class LegWorker implements Worker {
     }
     const request = recordOf('recourse.tool-requests.payments', decoded);
     const flaw = request === null ? (decoded.kind === 'bad' ? decoded.reason : decoded.kind) : flawOf(request.body);
-    if (request !== null && flaw === null) return request.body;
-    this.note({ type: 'unreadable', partition, offset: record.offset, reason: flaw ?? decoded.kind });
-    return null;
+    if (request === null || flaw !== null) return passOver('unreadable', flaw ?? decoded.kind);
+    const foreign = tenantRefusal(record, request.body.tenant);
+    return foreign === null ? request.body : passOver('refused', foreign);
   }
 
   private async answer(leg: LegRequested, place: TracePlace | null): Promise<void> {

@@ -6,11 +6,11 @@
 //   E3. Same id with another body: refused, whether the first one was answered before or after this one was published.
 //   E4. What the loop would park is never sent: it would hold up the key it names, which may be somebody else's run.
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
-import { findProblem, signCommand, WIRE_RECORD_BYTES_MAX } from '@recourse/event-log';
+import { findProblem, signCommand } from '@recourse/event-log';
 import type { CommandDoc, Doc, Row } from '@recourse/event-log';
 import { within } from '@recourse/kafka';
 import type { WireProducer } from '@recourse/kafka';
-import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
+import { canonicalJson, deriveId, sha256Hex, WIRE_RECORD_BYTES_MAX } from '@recourse/kernel';
 import type { Codecs, CommandEnvelope } from '@recourse/messages';
 import { z } from 'zod';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -6,8 +6,9 @@
 //   H1. A handle belongs to the tenant, run and agent that named it first; who names it later owns nothing of it.
 //   H3. What is staged for a held effect is let go or taken back by a machine for the one that named it first alone.
 //   H2. Nothing falls while it is asked whose its handle is: an effect is undone by its owner's word or by a person's.
+//   H4. Where some contract gives a reversal's argument the handle, whatever else another contract puts there is asked about too, and
+//       names nothing: what is no handle today is nobody's by being in its place.
 import { adapterOf } from '@recourse/contract';
-import { sha256Hex } from '@recourse/kernel';
 import type { HandleClaimed, HandleNamed } from '@recourse/messages';
 import { OWNER_OF_EXPOSED } from '../owners.js';
 import { isRecorded } from '../mutation/mutation.messages.js';
@@ -15,53 +16,38 @@ import type { Awaited, Mutation, ReasonCode } from '../mutation/mutation.message
 import type { NamedContract } from '../mutation/bound.decisions.js';
 import { moveToPerson } from '../mutation/recoverability.decider.js';
 import { record } from '../record.messages.js';
+import { handleRef } from './handle-ref.js';
+import { boundCallsOf, refsOfStandIns } from './stand-in.decisions.js';
 import type { Body, MutationRecord } from '../record.messages.js';
-
-/** Refs of this prefix are handles: only the ledger names them. */
-export const HANDLE_PREFIX = 'handle/';
 
 /** Why a person has an effect whose handle somebody else named first. */
 export const HANDLE_CLAIMED = 'HANDLE_CLAIMED' satisfies ReasonCode;
 
 /** Who named a handle first, as its row holds it. */
-export type HandleOwner = Body<HandleNamed>;
-
-/** One name for a handle of an adapter, whatever the tenant, the capability and the spelling: what is undone by it is one thing. */
-export function handleRef(adapter: string, handle: string): string {
-  return `${HANDLE_PREFIX}${sha256Hex(JSON.stringify([adapter, asRead(handle)]))}`;
-}
-
-/** White space, and what nobody sees. */
-const UNSEEN = /[\s\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
-
-/** A handle as a provider may read it: no case, width, escape or blank makes a second one of it. */
-function asRead(handle: string): string {
-  return unescaped(handle).normalize('NFKC').replace(UNSEEN, '').toLowerCase();
-}
-
-function unescaped(handle: string): string {
-  try {
-    return decodeURIComponent(handle);
-  } catch {
-    return handle;
-  }
-}
+export type HandleOwner = Omit<Body<HandleNamed>, 'is_question'>;
 
 /**
  * The ref to ask about before anything is undone by it; null where no reversal goes by a handle, or it was asked about.
  *
- * Shape:  only where its contract requires the handle: elsewhere a reversal goes by arguments, results or prior values.
+ * Shape:  the handle, where its contract requires one; else what stands where other contracts give the handle (H4): one at the most, see `bind`.
  */
 export function handleToAsk(
   { ref, recoverability }: Pick<Body<RecordedExecution>, 'ref' | 'recoverability'>,
   named: NamedContract | null,
   mutation: Mutation | undefined,
 ): string | null {
-  const { external_transaction_ref: handle, reversal_capability: reversal } = ref;
-  if (recoverability !== 'reversal_available' || named?.contract.requires_external_handle !== true) return null;
-  if (handle === null || reversal === null) return null;
-  const asked = handleRef(adapterOf(reversal), handle);
-  return mutation?.claim?.ref === asked ? null : asked;
+  if (recoverability !== 'reversal_available' || named === null) return null;
+  const own = named.contract.requires_external_handle === true ? ownHandle(ref) : null;
+  const [asked = own] = refsOfStandIns(named, boundCallsOf(ref));
+  return asked === null || mutation?.claim?.ref === asked ? null : asked;
+}
+
+/** The handle of the effect, as those are asked about that name one. */
+function ownHandle({
+  external_transaction_ref: handle,
+  reversal_capability: reversal,
+}: Pick<RecordedExecution['ref'], 'external_transaction_ref' | 'reversal_capability'>): string | null {
+  return handle === null || reversal === null ? null : handleRef(adapterOf(reversal), handle);
 }
 
 /** The ref to ask about before what is staged for a held effect is let go or taken back; null where nothing is. */
@@ -82,6 +68,11 @@ export function claimHandle(named: Body<HandleNamed>, owner: HandleOwner | undef
     is_owner: first.tenant === named.tenant && first.run_id === named.run_id && first.agent_id === named.agent_id,
     owner_mutation_id: first.mutation_id,
   };
+}
+
+/** Is an effect's handle only asked about, and not named by it? */
+export function isQuestion({ handle_ref, ref }: Pick<Body<RecordedExecution>, 'handle_ref' | 'ref'>): boolean {
+  return handle_ref !== ownHandle(ref);
 }
 
 /** What the answer makes of the mutation: it may fall, or a person has it. */

@@ -4,6 +4,7 @@
 import { bindReversal, unfitArgs } from '@recourse/contract';
 import type { Binding, Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
+import { unaskable } from '../handle/stand-in.decisions.js';
 import type { ReasonCode } from './mutation.messages.js';
 
 /** The contract an execution names. */
@@ -12,6 +13,8 @@ export interface NamedContract {
   readonly digest: Buffer;
   /** The args_schema under which the tenant calls a capability now; undefined where no contract says. */
   readonly schemaOf: (capability: string) => Json | undefined;
+  /** Arguments of a capability that some contract, of whatever tenant, gives the handle of its effect to. */
+  readonly handlePlacesOf: (capability: string) => ReadonlySet<string>;
 }
 
 /** A reversal as it is bound; `unfit` names the arguments that its calls do not take. */
@@ -25,11 +28,12 @@ export interface Facts {
   readonly externalRef: string | null;
 }
 
-/** What an agent tells may not make a recovery call a tool with what the tool does not take. */
-export function bind({ contract, schemaOf }: NamedContract, facts: Facts): Bound {
+/** What an agent tells may not make a recovery call a tool with what the tool does not take, or with handles that nobody can be asked about. */
+export function bind(named: NamedContract, facts: Facts): Bound {
+  const { contract, schemaOf } = named;
   const bound = bindReversal(contract, facts);
   if (!isBindable(bound)) return bound;
-  const unfit = unfitArgs(contract, facts, schemaOf);
+  const unfit = [...new Set([...unfitArgs(contract, facts, schemaOf), ...unaskable(named, bound, facts.externalRef)])];
   return unfit.length === 0 ? bound : { kind: 'unfit', args: unfit };
 }
 

@@ -6,6 +6,7 @@
 //   N2. A commit is contradicted once per fall of a parent: the closure is the fixpoint of that, and a cycle ends where it began.
 //   N3. No wire states a ref of this kind, and nothing reaffirms one.
 //   N4. Falls of one notice are one decision: what does not fit it beside the others is a spread of its own (L4).
+import { RESERVED_PREFIX } from '@recourse/kernel';
 import type {
   Announced,
   BoundReached,
@@ -20,9 +21,6 @@ import type { Binding, Spread, Verdict } from './mutation.messages.js';
 import { invalidate, judgeRefs } from './refs.decider.js';
 import type { Judgement, VerdictView } from './refs.decider.js';
 import type { Finding } from '../record.messages.js';
-
-/** Refs of this prefix name commits: their fate is the ledger's to state, nobody else's. */
-export const RESERVED_PREFIX = 'commit/';
 
 /** Who says that a commit fell. */
 const SOURCE = 'service:mutation-ledger';
@@ -40,11 +38,6 @@ export interface Falling {
 /** Name of what a derived commit relies on. */
 export function standsRef(commitId: string): string {
   return `${RESERVED_PREFIX}${commitId}#stands`;
-}
-
-/** Whether refs name what only the ledger may state. */
-export function namesReserved(refs: readonly string[]): boolean {
-  return refs.some((ref) => ref.startsWith(RESERVED_PREFIX));
 }
 
 /** Parents each once; the first run a commit is named under counts. */

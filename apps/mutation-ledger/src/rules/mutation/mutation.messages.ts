@@ -41,7 +41,7 @@ export type ReasonCode =
   /** The agent's call failed, and its playbook gives that kind of error to a person. */
   | `ESCALATED:${ErrorKind}`
   | `REVERSAL_ARGS_INCOMPLETE:${string}`
-  /** What its undoing would be called with does not fit what that capability takes. */
+  /** What its undoing would be called with does not fit what that capability takes, or stands for a handle that nobody can be asked about. */
   | `REVERSAL_ARGS_UNFIT:${string}`
   | `CLOSED_BY:${string}`
   | `RESOLVED:${string}`

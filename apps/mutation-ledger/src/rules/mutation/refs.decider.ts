@@ -12,8 +12,6 @@ import { verdictScope } from '../identity.js';
 import type { Binding, Spread, Verdict } from './mutation.messages.js';
 import type { Body, Contradiction, Finding, MutationRecord } from '../record.messages.js';
 
-/** Most refs of one execution: with the mutation itself, their contradictions stay within one decision. */
-export const REFS_MAX = 100;
 /** Most effects of one decision (L4). */
 export const EFFECTS_MAX = 200;
 

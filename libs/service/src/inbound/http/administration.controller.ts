@@ -102,10 +102,16 @@ export class AdministrationController {
     return this.resolve(caller, 'DiscardParked', id, body);
   }
 
-  @ReadRoute('status', 'Partitions, heads, cursors and lag of this process.')
-  status(): unknown {
-    const { definition, host } = this.service;
-    return { service: definition.name, logs: definition.cores.map(({ log }) => log), ...host.health() };
+  @ReadRoute(
+    'status',
+    'Partitions, heads, cursors and lag of this process, and what the rows say of those that it does not own.',
+  )
+  async status(): Promise<unknown> {
+    const { definition, host, elsewhere } = this.service;
+    const health = host.health();
+    const others = health.started ? await elsewhere?.but(loopsIn(health.detail)) : undefined;
+    const said = others === undefined ? {} : { elsewhere: others };
+    return { service: definition.name, logs: definition.cores.map(({ log }) => log), ...health, ...said };
   }
 
   @ReadRoute('state-hash', 'Hash of all rows of one partition; equal after a rebuild from the log.', stateHashQuery)
@@ -154,4 +160,11 @@ function keyOn(partition: number, partitions: number, id: string): string {
     if (partitionForKey(Buffer.from(key), partitions) === partition) return key;
   }
   throw new EdgeRefusal('NOT_FOUND', 'the partition does not exist any more');
+}
+
+/** Places of the loops that a service tells of; its health is made of them. */
+function loopsIn({
+  loops,
+}: Readonly<Record<string, unknown>>): readonly { readonly log: string; readonly partition: number }[] {
+  return Array.isArray(loops) ? (loops as readonly { readonly log: string; readonly partition: number }[]) : []; // LoopHealth of each
 }

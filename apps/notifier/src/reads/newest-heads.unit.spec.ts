@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { OwnLog } from '@recourse/event-log';
+import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { createCodecs } from '@recourse/messages';
+import { NewestHeads } from './newest-heads.js';
+
+const LOG = 'recourse.signed-heads';
+const ALARM = {
+  alarm_id: 'alm_1',
+  tenant: '*',
+  run_id: '',
+  finding: 'cut_tail',
+  topic: 'recourse.budgets',
+  partition: 0,
+  first_seq: 1,
+  offset: null,
+  detail: 'cut',
+  owner: 'log-owners',
+  deadline_at: 9,
+};
+
+/** The log of heads, and whoever asks when they were signed. */
+async function heads() {
+  const broker = new MemoryBroker();
+  broker.ensureTopics([{ name: LOG, partitions: 1 }]);
+  const codecs = createCodecs(new MemoryRegistry().forActor('spec'));
+  await codecs.prepareWriter(LOG, { register: true });
+  const open = (): OwnLog =>
+    new OwnLog({ kafka: broker.forActor('spec'), codecs, topic: LOG, partition: 0, partitionCount: 1, logId: 'log-1' });
+  const owner = open();
+  const append = async (type: string, body: object, decidedAt: number): Promise<void> => {
+    const batch = owner.seal(decidedAt);
+    batch.add({ type, body: { ...body } }, 'heads');
+    expect(await owner.append(batch)).toBe('accepted');
+  };
+  return {
+    sign: (at: number) => append('HeadsSigned', { heads: [] }, at),
+    raise: (at: number) => append('AlarmRaised', ALARM, at),
+    asker: () => new NewestHeads(open()),
+  };
+}
+
+describe('when heads were signed last', () => {
+  it('is not known before the first', async () => {
+    const { asker, raise } = await heads();
+    const asked = asker();
+    expect(await asked.signedAt()).toBeNull();
+    await raise(5);
+    expect(await asked.signedAt()).toBeNull();
+  });
+
+  it('is told of the newest, also of those signed since, and an alarm is none', async () => {
+    const { asker, sign, raise } = await heads();
+    const asked = asker();
+    await sign(10);
+    await sign(20);
+    await raise(30);
+    expect(await asked.signedAt()).toBe(20);
+    await sign(40);
+    expect(await Promise.all([asked.signedAt(), asked.signedAt()])).toEqual([40, 40]);
+  });
+
+  it('is found near the end of a long log by who never read it', async () => {
+    const { asker, sign, raise } = await heads();
+    for (let at = 1; at <= 150; at += 1) await sign(at);
+    await raise(500);
+    expect(await asker().signedAt()).toBe(150);
+  });
+});

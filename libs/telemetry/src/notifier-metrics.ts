@@ -1,0 +1,34 @@
+// Metrics of the notifier: notices on their way, and when the logs that it follows were signed.
+
+export const NOTIFIER_METRICS = {
+  webhooksDelivered: {
+    name: 'recourse_webhooks_delivered_total',
+    kind: 'counter',
+    help: 'Notices a receiver took, by endpoint.',
+    labels: ['endpoint'],
+  },
+  webhookAttemptsFailed: {
+    name: 'recourse_webhook_attempts_failed_total',
+    kind: 'counter',
+    help: 'Attempts to deliver a notice that did not, by endpoint and code.',
+    labels: ['endpoint', 'code'],
+  },
+  webhookOldestSeconds: {
+    name: 'recourse_webhook_oldest_seconds',
+    kind: 'gauge',
+    help: 'Age of the oldest notice that is due and not delivered, by endpoint; 0 without one.',
+    labels: ['endpoint'],
+  },
+  webhookEndpointOff: {
+    name: 'recourse_webhook_endpoint_off',
+    kind: 'gauge',
+    help: '1 for an endpoint whose receiver said that it is gone, until an operator turns it on.',
+    labels: ['endpoint'],
+  },
+  signedHeadAge: {
+    name: 'recourse_signed_head_age_seconds',
+    kind: 'gauge',
+    help: 'Time since the auditor last signed heads, as its log tells the notifier; absent while nobody can say.',
+    labels: [],
+  },
+} as const;
