@@ -613,10 +613,12 @@ it('the provider shows what the guide says: reversed once where it was agreed to
 });
 
 it('the guide of the worker quotes code that is there', () => {
-  const code = readFileSync('examples/sdk-function/src/stock.worker.ts', 'utf8');
+  const code = ['examples/sdk-function/src/stock.worker.ts', 'examples/little-services/src/worker.main.ts']
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
   const blocks = [...readFileSync('docs/guides/write-a-worker.md', 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(
     (block) => block[1] ?? '',
   );
-  expect(blocks).toHaveLength(4);
+  expect(blocks).toHaveLength(5);
   expect(blocks.filter((block) => !code.includes(block))).toEqual([]);
 });
