@@ -137,9 +137,11 @@ function workerOf(system: System, refunds: Map<string, string>, lies: ReadonlySe
 /** Contracts, charter, source, policy, subscription and ceilings: what a sound system has. */
 async function prepare(system: System): Promise<void> {
   const send = async (side: 'registry' | 'budget', path: string, body: object, person: Person): Promise<void> => {
-    const answer = await system.post(side, path, body, {
-      person,
-      key: `${path}-${JSON.stringify(body).length.toString()}-${person.subject}`,
+    const key = `${path}-${JSON.stringify(body).length.toString()}-${person.subject}`;
+    // A service whose database or broker is slow at the start says 503: whoever asks again, under the same key, gets an answer.
+    const answer = await until(`an answer of ${path}`, async () => {
+      const one = await system.post(side, path, body, { person, key });
+      return one.status === 503 ? null : one;
     });
     if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
   };
