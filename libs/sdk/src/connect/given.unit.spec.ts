@@ -24,7 +24,7 @@ describe('a connection', () => {
     ['name', { name: '' }],
     ['name', { name: undefined }],
     ['tenant', { tenant: '' }],
-    ['tenant', { tenant: '*' }],
+    ['tenant', { tenant: ' acme' }],
   ])('with a %s that is none is refused: %j', async (name, wrong) => {
     const options = { ...stack.options(), ...wrong } as Parameters<typeof connect>[0];
     await expect(connect(options)).rejects.toMatchObject({
@@ -32,6 +32,12 @@ describe('a connection', () => {
       detail: expect.stringContaining(`${name} has to be`),
     });
     expect(stack.calls).toEqual([]);
+  });
+
+  it('is one for all tenants where a worker of several asks for it', async () => {
+    const recourse = await connect({ ...stack.options(), tenant: '*', roles: ['auditor'] });
+    expect(recourse.tenant).toBe('*');
+    await recourse.close();
   });
 
   it('without options is refused', async () => {
