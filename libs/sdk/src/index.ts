@@ -124,7 +124,7 @@ export { closingRef, forwardFinding, happened, notHappened } from '@recourse/con
 export type { ForwardFinding } from '@recourse/contract';
 export { runLeg } from './worker/leg-runner.js';
 export type { LegParts } from './worker/leg-runner.js';
-export type { CalledTool } from './worker/step-runner.js';
+export type { CalledTool } from './worker/tool-call.js';
 export type { MayGoOn } from './worker/may-go-on.js';
 export { spanFile } from './worker/spans.js';
 export type { OnSpan, SpanFileOptions, WorkerSpan } from './worker/spans.js';

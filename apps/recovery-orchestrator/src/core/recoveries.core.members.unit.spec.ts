@@ -167,6 +167,16 @@ describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
     expect(phasesOf(mixed)).toMatchObject({ [idOf(2)]: 'awaiting_approval', [idOf(1)]: 'waiting' });
   });
 
+  it('that ended before the last goes on at once, in a leg of what it did not begin', () => {
+    const { run, request } = rest(5);
+    run
+      .when(reported(request, [told(4, 'verified'), told(3, 'verified')]), AT + 2)
+      .then(
+        verdicts([4, 'compensated'], [3, 'compensated'], [2, 'not_begun'], [1, 'not_begun']),
+        legOf(stepOf(2), stepOf(1)),
+      );
+  });
+
   describe('that failed midway', () => {
     const midway = (): { readonly run: CoreHarness; readonly request: LegRequested } => {
       const { run, request } = rest(5);

@@ -18,6 +18,8 @@ export interface AckOutboxOptions<Tx> {
 }
 
 const BATCH_MAX = 100;
+/** Of one round; a wire takes 3 MiB at once. */
+const ROUND_BYTES_MAX = 1024 * 1024;
 const RETRY_PAUSE_MS = 500;
 
 /** One sender at a time; what fails is tried again, here or after a restart. */
@@ -62,16 +64,34 @@ export class AckOutbox<Tx> {
     const { inbox, codecs } = this.options;
     for (let isMore = true; isMore && !this.stopped.signal.aborted;) {
       const owed = await inbox.transact('derive', (session) => session.owed(BATCH_MAX));
-      if (owed.length === 0) return;
-      await this.wire?.send(
-        ACKS_TOPIC,
+      const round = roundOf(
         owed.map((ack) => ({
-          key: Buffer.from(ack.run_id, 'utf8'),
-          value: codecs.encode(ACKS_TOPIC, 'RollbackAcknowledged', ack),
+          id: ack.event_id,
+          message: {
+            key: Buffer.from(ack.run_id, 'utf8'),
+            value: codecs.encode(ACKS_TOPIC, 'RollbackAcknowledged', ack),
+          },
         })),
       );
-      await inbox.transact('derive', (session) => session.settle(owed.map(({ event_id }) => event_id)));
-      isMore = owed.length === BATCH_MAX;
+      if (round.length === 0) return;
+      await this.wire?.send(
+        ACKS_TOPIC,
+        round.map(({ message }) => message),
+      );
+      await inbox.transact('derive', (session) => session.settle(round.map(({ id }) => id)));
+      isMore = owed.length === BATCH_MAX || round.length < owed.length;
     }
   }
+}
+
+interface Owed {
+  readonly id: string;
+  readonly message: { readonly key: Buffer; readonly value: Buffer };
+}
+
+/** As many as go in one round, from the oldest; one at least. */
+function roundOf(owed: readonly Owed[]): readonly Owed[] {
+  let bytes = 0;
+  const end = owed.findIndex(({ message: { value } }) => (bytes += value.length) > ROUND_BYTES_MAX);
+  return end === -1 ? owed : owed.slice(0, Math.max(1, end));
 }

@@ -8,10 +8,8 @@
 //   O3. What was derived from a fallen commit falls with it, however long the way.
 import { deriveId } from '@recourse/kernel';
 import type { CommitRef, Emission, RollbackAcknowledged } from '@recourse/messages';
+import { listsOf, refuseUnnamed, refuseUntold } from './acknowledged.js';
 import type { InboxSession, OwnCommit } from './inbox.port.js';
-
-/** What an acknowledgement names at the most; the ledger takes no more. */
-const ACK_LIST_MAX = 1_000;
 
 /** A commit that consumers hear of. */
 export interface HeardCommit {
@@ -39,7 +37,7 @@ export interface RollbackHandlers<Tx> {
   readonly onRollback: (rollback: HeardRollback, tx: Tx) => Promise<void>;
 }
 
-/** What a consumer tells of itself, within a transaction of its own. */
+/** What a consumer tells of itself, within a transaction of its own. Errors: Failure(RECORD_UNFIT, INSTANT_INVALID) for what no acknowledgement could name. */
 export interface OwnRecord {
   /** Keeps what a commit of its own was made from; false where a parent fell: do not make it. */
   derive(own: OwnCommit): Promise<boolean>;
@@ -52,11 +50,14 @@ export function ownRecordOf<Tx>(session: InboxSession<Tx>): OwnRecord {
   const stands = async (commit: CommitRef): Promise<boolean> => !hasFallen(await session.stateOf(commit));
   return {
     derive: async (own) => {
+      refuseUnnamed([...own.parents, own.commit]);
       for (const one of [...own.parents, own.commit]) if (!(await stands(one))) return false;
       await session.keepOwn(own);
       return true;
     },
     emitted: async (commit, emission) => {
+      refuseUnnamed([commit]);
+      refuseUntold(emission);
       if (!(await stands(commit))) return false;
       await session.keepEmission(commit, emission);
       return true;
@@ -162,8 +163,7 @@ function ackOf(
     rollback_id: rollbackId,
     consumer,
     applied_at: now,
-    derived: derived.slice(0, ACK_LIST_MAX),
-    emissions: emissions.slice(0, ACK_LIST_MAX),
+    ...listsOf({ derived, emissions }),
   };
 }
 

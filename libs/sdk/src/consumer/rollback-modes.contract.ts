@@ -1,5 +1,6 @@
 // What a consumer of rollbacks does in every mode (E25): the same is heard, falls, and is answered.
 import { afterEach, describe, expect } from '@jest/globals';
+import { WIRE_RECORD_BYTES_MAX } from '@recourse/kernel';
 import { runCases, type Cases } from '@recourse/testing';
 import { MemoryInbox } from './inbox.memory.js';
 import type { MemoryRows } from './inbox.memory.js';
@@ -191,6 +192,46 @@ const CASES: Cases<Hearing> = {
       await own.emitted(REF('fine', 'own'), { kind: 'email', ref: null, emitted_at: 9 }),
     ]);
     expect(answers).toEqual([false, false, true, false, true]);
+  },
+
+  'names as much of its own as an acknowledgement holds': async ({ stage, started, until }) => {
+    const consumer = await started();
+    const long = (index: number, byte: string): string => `${String(index).padStart(4, '0')}-${byte.repeat(500)}`;
+    await consumer.transact(async (_tx, own) => {
+      for (let index = 0; index < 300; index += 1) {
+        const commit = REF(long(index, 'm'), 'own');
+        await own.derive({ commit, parents: [REF('a')] });
+        await own.emitted(commit, { kind: 'email', ref: long(index, 'r'), emitted_at: 5 });
+      }
+    });
+    await stage.fall({ commit: 'a' });
+    await until(2);
+    await stage.until('an acknowledgement', async () => (await stage.acks()).length === 1);
+    for (const { derived, emissions } of await stage.acks())
+      for (const { length } of [derived, emissions]) expect([length > 200, length < 300]).toEqual([true, true]);
+    expect(Math.max(...(await stage.ackBytes()))).toBeLessThanOrEqual(WIRE_RECORD_BYTES_MAX);
+  },
+
+  'refuses to keep what no acknowledgement could name, and keeps nothing of it': async ({ started }) => {
+    const consumer = await started();
+    const email = { kind: 'email', ref: null, emitted_at: 5 };
+    const commit = REF('mine', 'own');
+    const told: readonly [string, (own: OwnRecord) => Promise<boolean>][] = [
+      ['RECORD_UNFIT', (own) => own.derive({ commit: REF('', 'own'), parents: [] })],
+      ['RECORD_UNFIT', (own) => own.derive({ commit, parents: [REF('x'.repeat(513))] })],
+      ['RECORD_UNFIT', (own) => own.derive({ commit: REF('mine', 'o\u0000'), parents: [] })],
+      ['RECORD_UNFIT', (own) => own.emitted(commit, { ...email, kind: '' })],
+      ['RECORD_UNFIT', (own) => own.emitted(commit, { ...email, ref: 'x'.repeat(513) })],
+      ['INSTANT_INVALID', (own) => own.emitted(commit, { ...email, emitted_at: 1_700_000_000 })],
+      ['INSTANT_INVALID', (own) => own.emitted(commit, { ...email, emitted_at: 1.5 })],
+    ];
+    for (const [code, tell] of told)
+      await expect(
+        consumer.transact(async ({ rows }, own) => {
+          rows.set('mine', 'made');
+          return tell(own);
+        }),
+      ).rejects.toMatchObject({ code });
   },
 
   'tries again what failed, and kept nothing of it': async (hearing) => {

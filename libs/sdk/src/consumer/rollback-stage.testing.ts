@@ -146,15 +146,26 @@ export class RollbackStage {
 
   /** Acknowledgements on the wire, in order of partition and place. */
   async acks(): Promise<readonly RollbackAcknowledged[]> {
+    return (await this.sent()).map(({ ack }) => ack);
+  }
+
+  /** Bytes of each acknowledgement on its wire. */
+  async ackBytes(): Promise<readonly number[]> {
+    return (await this.sent()).map(({ bytes }) => bytes);
+  }
+
+  private async sent(): Promise<readonly { readonly ack: RollbackAcknowledged; readonly bytes: number }[]> {
     const reader = await this.broker.forActor('ledger').rawReader();
     const codecs = createCodecs(this.registry.forActor('ledger'));
-    const found: RollbackAcknowledged[] = [];
+    const found: { readonly ack: RollbackAcknowledged; readonly bytes: number }[] = [];
     for (let partition = 0; partition < PARTITIONS; partition += 1) {
       for (const { value } of (await reader.read(ACKS_TOPIC, partition, 0)).records) {
         const first = codecs.decodeSync(value);
         if (first.kind === 'unknown_schema') await codecs.load(first.id);
         const decoded = codecs.decodeSync(value);
-        if (decoded.kind === 'decoded') found.push(decoded.body as RollbackAcknowledged); // the wire holds no other record
+        // The wire holds no other record.
+        if (decoded.kind === 'decoded')
+          found.push({ ack: decoded.body as RollbackAcknowledged, bytes: value?.length ?? 0 });
       }
     }
     await reader.close();

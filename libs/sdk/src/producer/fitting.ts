@@ -2,10 +2,13 @@
 //
 // Boundary: pure. The limits are those of whoever reads.
 import {
+  canonicalJson,
   Failure,
   findStorageProblem,
   isSubject,
   isTenant,
+  isTooDeep,
+  JSON_DEPTH_MAX,
   namesReserved,
   REFS_MAX,
   RESERVED_PREFIX,
@@ -99,6 +102,20 @@ export function refuseUnfit(key: string, body: object): void {
 export function refuseUnstatable(ref: string, runId: string | null): void {
   const problem = statedRefProblem(ref, runId);
   if (problem !== null) throw new Failure('RECORD_UNFIT', `${problem.reason}: ${problem.detail}; it would be parked`);
+}
+
+/** Errors: Failure(RECORD_UNFIT) for a member called `name` that is no JSON, or none that anybody reads. */
+export function refuseUnreadable(name: string, json: unknown): void {
+  if (isTooDeep(json))
+    throw new Failure(
+      'RECORD_UNFIT',
+      `${name} nests deeper than the ${String(JSON_DEPTH_MAX)} levels that are read; it would be parked`,
+    );
+  try {
+    canonicalJson(json);
+  } catch (cause) {
+    throw new Failure('RECORD_UNFIT', `${name} is no JSON`, { cause });
+  }
 }
 
 /** Errors: Failure(RECORD_TOO_LARGE). */

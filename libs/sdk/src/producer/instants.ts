@@ -7,6 +7,7 @@ const INSTANTS = {
   committed_at: 'committedAt',
   planned_at: 'plannedAt',
   ended_at: 'endedAt',
+  emitted_at: 'emitted_at',
 } as const;
 
 /** What a record says of when it was. */

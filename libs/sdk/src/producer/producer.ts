@@ -22,7 +22,7 @@ import type {
 } from '@recourse/messages';
 import { refuseSeconds } from './instants.js';
 import type { Instants } from './instants.js';
-import { refuseLarge, refuseNobody, refuseUnfit, refuseUnstatable } from './fitting.js';
+import { refuseLarge, refuseNobody, refuseUnfit, refuseUnreadable, refuseUnstatable } from './fitting.js';
 
 /** Wire on which intents and executions are told. */
 export const EXECUTIONS_TOPIC = 'recourse.tool-executions';
@@ -167,6 +167,7 @@ export async function createProducer({
 
   async function state(type: string, statement: Statement, more: object = {}): Promise<string> {
     refuseUnstatable(statement.ref, statement.runId ?? null);
+    refuseUnreadable('statement', statement.statement);
     return send(ASSUMPTIONS_TOPIC, type, statement.ref, { ...statementBody(source, type, statement), ...more });
   }
 

@@ -11,7 +11,7 @@ import type { Objection } from './may-go-on.js';
 import { watchLeg } from './progress-reports.js';
 import type { ProgressOptions, Watch } from './progress-reports.js';
 import { spanOf } from './spans.js';
-import type { CalledTool } from './step-runner.js';
+import type { CalledTool } from './tool-call.js';
 import type { WorkerNote, WorkerOptions } from './worker.messages.js';
 
 /** Answers kept to answer a duplicate alike; older duplicates run again, which is harmless. */

@@ -4,8 +4,10 @@ import type { LegReported, LegRequested, LegStep, Observation, StepReport } from
 import type { ClaimStore } from '../stores/claim-store.port.js';
 import { beginStep, claimIdOf, isOfLeg, nextStep } from './leg.decisions.js';
 import type { ClaimAnswer } from './leg.messages.js';
-import type { StepParts, TakeClaim } from './step-runner.js';
+import { ReportRoom } from './report-room.js';
 import { endedAs, runStep } from './step-runner.js';
+import type { TakeClaim } from './step-runner.js';
+import type { StepParts } from './tool-call.js';
 
 /** Whether a step may be begun; `unknown`: nobody could say so in time. */
 type MayBegin = (leg: LegRequested, step: LegStep) => Promise<boolean | 'unknown'> | boolean;
@@ -21,7 +23,7 @@ export interface LegParts extends StepParts {
 }
 
 /**
- * Runs the steps of a leg in order, up to the first that is not verified or may not be begun.
+ * Runs the steps of a leg in order, up to the first that is not verified or may not be begun, or for which the report has no room.
  *
  * Shape:  the report has one entry per step that was begun.
  * Errors: none of the tools'; those of the clock and of `mayGoOn` pass.
@@ -29,13 +31,16 @@ export interface LegParts extends StepParts {
 export async function runLeg(leg: LegRequested, parts: LegParts): Promise<LegReported> {
   const steps: StepReport[] = [];
   const claims = new LegClaims(leg, parts);
-  for (let step = nextStep(leg, steps); step !== null; step = nextStep(leg, steps)) {
+  const room = new ReportRoom();
+  for (let step = nextStep(leg, steps); step !== null && room.isForStep(); step = nextStep(leg, steps)) {
     const going = (await parts.mayGoOn?.(leg, step)) ?? true;
     // The first step of a leg counts as begun, whatever its report leaves out: there it says why it was not.
     if (going === 'unknown' && steps.length === 0)
       steps.push(endedAs(step, { outcome: 'unknown', errorKind: 'SWITCHES_UNKNOWN' }));
     if (going !== true) break;
-    steps.push(await runCalls(leg, step, claims, parts));
+    const report = await runCalls({ leg, step, room, observations: [] }, claims, parts);
+    steps.push(report);
+    room.close(report);
     parts.onStep?.(steps);
   }
   return reportOf(leg, steps, { workerId: parts.workerId, at: parts.clock.now(), complete: true });
@@ -103,6 +108,7 @@ interface Claims {
 interface Underway {
   readonly leg: LegRequested;
   readonly step: LegStep;
+  readonly room: ReportRoom;
   readonly observations: Observation[];
 }
 
@@ -112,9 +118,8 @@ interface Underway {
  * Shape:  the report is that of the call it ended at, with what was observed of all of them.
  * Errors: none of the tools'; those of the clock and of `mayGoOn` pass.
  */
-async function runCalls(leg: LegRequested, step: LegStep, claims: Claims, parts: CallParts): Promise<StepReport> {
-  const underway: Underway = { leg, step, observations: [] };
-  const { observations } = underway;
+async function runCalls(underway: Underway, claims: Claims, parts: CallParts): Promise<StepReport> {
+  const { step, observations } = underway;
   for (let done = 0; ; done += 1) {
     const report = await runCall(underway, done + 1, claims, parts);
     observations.push(...report.observations.map((seen) => ({ ...seen, call: done + 1 })));
@@ -126,7 +131,7 @@ async function runCalls(leg: LegRequested, step: LegStep, claims: Claims, parts:
 
 /** Runs the call at a position, from 1; only looks at one that an earlier attempt made. */
 async function runCall(
-  { leg, step, observations }: Underway,
+  { leg, step, room, observations }: Underway,
   position: number,
   claims: Claims,
   parts: CallParts,
@@ -139,7 +144,8 @@ async function runCall(
   if (position > 1 && !isMade && ((await parts.mayGoOn?.(leg, one)) ?? true) !== true)
     return endedAs(step, { outcome: 'unknown', errorKind: 'HELD_BACK' });
   const running: LegRequested = isMade ? { ...leg, kind: 'observe' } : leg;
-  const report = await runStep({ leg: running, step: one, begun: beginStep(one, claims.ofLeg) }, claims.take, parts);
+  const begun = beginStep(one, claims.ofLeg);
+  const report = await runStep({ leg: running, step: one, begun, room }, claims.take, parts);
   if (isMade && report.outcome === 'unverified') return { ...report, outcome: 'stale', error_kind: 'STALE' };
   return position > 1 && report.outcome === 'refused_late' ? { ...report, outcome: 'unknown' } : report;
 }

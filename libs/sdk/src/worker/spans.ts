@@ -4,7 +4,7 @@
 import { appendFile } from 'node:fs/promises';
 import { sha256Hex } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
-import type { CalledTool } from './step-runner.js';
+import type { CalledTool } from './tool-call.js';
 
 /** A call of a tool that has ended, as a span of the recovery's trace. Ids are hex, as OpenTelemetry has them. */
 export interface WorkerSpan {

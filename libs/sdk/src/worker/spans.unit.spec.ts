@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { placeInTrace, traceparentOf } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
-import type { CalledTool } from './step-runner.js';
+import type { CalledTool } from './tool-call.js';
 import { legOf, legStep } from './legs.testing.js';
 import { spanFile, spanOf } from './spans.js';
 

@@ -1,0 +1,65 @@
+// Acknowledgements on their way to a broker that takes so much at once, as real ones do.
+import { describe, expect, it } from '@jest/globals';
+import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import type { Kafka } from '@recourse/kafka';
+import { ManualClock } from '@recourse/kernel';
+import { createCodecs } from '@recourse/messages';
+import { AckOutbox, ACKS_TOPIC } from './ack-outbox.js';
+import { MemoryInbox } from './inbox.memory.js';
+
+/** What a wire takes in one round, bytes; as its `max.message.bytes`. */
+const ROUND_MAX = 3 * 1024 * 1024;
+
+describe('an outbox that owes more than a wire takes at once', () => {
+  it('sends it in rounds, the oldest first, each once', async () => {
+    const [broker, clock, inbox] = [new MemoryBroker(), new ManualClock(1_000), new MemoryInbox()];
+    broker.ensureTopics([{ name: ACKS_TOPIC, partitions: 1 }]);
+    const rounds: number[] = [];
+    const actor = broker.forActor('mailer');
+    const kafka: Kafka = Object.assign(Object.create(actor) as Kafka, {
+      wireProducer: async () => {
+        const wire = await actor.wireProducer();
+        return {
+          close: () => wire.close(),
+          send: (topic: string, messages: Parameters<typeof wire.send>[1]) => {
+            const bytes = messages.reduce((sum, { value }) => sum + value.length, 0);
+            if (bytes > ROUND_MAX) return Promise.reject(new Error('MESSAGE_TOO_LARGE'));
+            rounds.push(messages.length);
+            return wire.send(topic, messages);
+          },
+        };
+      },
+    });
+    const ids = Array.from({ length: 30 }, (_, index) => `ack-${String(index).padStart(2, '0')}`);
+    await inbox.transact('apply', async (session) => {
+      for (const event_id of ids)
+        await session.owe({
+          event_id,
+          tenant: 'acme',
+          run_id: 'run-1',
+          mutation_id: event_id,
+          rollback_id: 'rb',
+          consumer: 'mailer',
+          applied_at: 1,
+          derived: Array.from({ length: 390 }, () => ({ run_id: 'own', commit_id: 'x'.repeat(500) })),
+          emissions: [],
+        });
+    });
+    const troubles: unknown[] = [];
+    const outbox = new AckOutbox({
+      kafka,
+      codecs: createCodecs(new MemoryRegistry().forActor('mailer')),
+      inbox,
+      clock,
+      registerSchemas: true,
+      onTrouble: (cause) => {
+        troubles.push(cause);
+      },
+    });
+    await outbox.start();
+    await outbox.flush();
+    expect([rounds.reduce((sum, count) => sum + count, 0), rounds.length > 1, troubles]).toEqual([30, true, []]);
+    expect(await inbox.transact('derive', (session) => session.owed(100))).toEqual([]);
+    await outbox.stop();
+  });
+});
