@@ -1,9 +1,11 @@
 // Whom a guard asks before an effect: the budget, and people where the contract or the rung of the agent wants them.
 //
 // Boundary: asks the ports; what is reserved for an effect that does not come is given back.
+import { forwardApprovalId } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Action } from '../producer/producer.js';
 import { actionDigestOf, reservationOf } from './action.js';
+import type { ApprovalAnswer } from './approval.port.js';
 import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
 import type { GuardOptions, GuardTrouble } from './guard.messages.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
@@ -52,13 +54,29 @@ export async function approve({ call, action, options }: Situation, question: Qu
     args,
     ...asked,
   });
+  return answered(answer, actionDigest, action, options);
+}
+
+/** What an answer of people means to the call. */
+function answered(
+  answer: ApprovalAnswer,
+  actionDigest: string,
+  action: Action,
+  options: GuardOptions,
+): Promise<Stop | null> | Stop | null {
   switch (answer.kind) {
     case 'approved':
       return answer.actionDigest === actionDigest
         ? null
         : denied(action, options, trouble('APPROVAL_DENIED', 'the approval is for another action'));
     case 'pending':
-      return objection(options, trouble('APPROVAL_PENDING', 'nobody has decided yet'));
+      return objection(
+        options,
+        trouble(
+          'APPROVAL_PENDING',
+          `nobody has decided ${forwardApprovalId(action.tenant, action.runId, action.effectKey, actionDigest)} yet`,
+        ),
+      );
     case 'denied':
       return denied(action, options, trouble('APPROVAL_DENIED', answer.reason));
     case 'unavailable':

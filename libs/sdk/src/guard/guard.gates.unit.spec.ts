@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { forwardApprovalId } from '@recourse/contract';
 import { releaseDiff, releaseRef } from '../release.js';
 import type { ReleaseTuple } from '../release.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
@@ -17,10 +18,13 @@ describe('a guarded tool whose contract wants people asked', () => {
   it('waits for them, calls nothing meanwhile, and acts once they agree', async () => {
     const approvals = new MemoryApprovals();
     const { run, told, calls } = refund({ contract: { forward_approval: 'human' }, options: { approvals } });
-    expect(await run()).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
+    const refused = await run();
+    expect(refused).toMatchObject({ kind: 'refused', code: 'APPROVAL_PENDING' });
     expect([calls(), told()]).toEqual([0, []]);
     const [question] = approvals.open();
     expect(question).toMatchObject({ mode: 'human', initiator: 'asha', args: refundCall.args });
+    const { tenant = '', runId = '', effectKey = '', actionDigest = '' } = question ?? {};
+    expect(JSON.stringify(refused)).toContain(forwardApprovalId(tenant, runId, effectKey, actionDigest));
     if (question !== undefined) approvals.approve(question);
     expect(await run()).toMatchObject({ kind: 'succeeded' });
   });
