@@ -33,6 +33,7 @@ const OBSERVE = 'payments.get_refund';
 const REVERSE = 'payments.reverse_refund';
 const REFUND = 'payments.issue_refund';
 const WIRE = 'bank.send_wire';
+const RESERVE = 'inventory.reserve_stock';
 const SIDES: Readonly<Record<string, Side>> = { 'mutation-ledger': 'ledger', 'recovery-orchestrator': 'orchestrator' };
 
 interface Refund {
@@ -97,15 +98,40 @@ class Provider {
   }
 }
 
+/** A warehouse whose every answer is a long page. */
+class Warehouse {
+  readonly released: string[] = [];
+
+  readonly observe: Tool = (args) => {
+    const { reservation = '' } = args as { readonly reservation?: string };
+    return Promise.resolve({
+      reservation,
+      order_id: 'o',
+      sku: 'pen',
+      quantity: 1,
+      status: this.released.includes(reservation) ? 'released' : 'reserved',
+      history: 'x'.repeat(30_000),
+    });
+  };
+
+  readonly release: Tool = (args) => {
+    const { reservation = '' } = args as { readonly reservation?: string };
+    this.released.push(reservation);
+    return Promise.resolve({ reservation, status: 'released' });
+  };
+}
+
 const provider = new Provider();
+const warehouse = new Warehouse();
 const contracts = new Map<string, { readonly contract: Contract; readonly digest: Buffer }>();
 let system: System;
-let worker: Worker;
+let workers: readonly Worker[];
 
-async function register(name: string): Promise<void> {
+async function register(name: string, more: Facts = {}): Promise<void> {
   const body = {
     ...(JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Facts),
     version: undefined,
+    ...more,
   };
   const answer = await system.post('registry', '/v1/contracts', body, { person: EDITOR, key: name });
   if (answer.status !== 201) throw new Error(`${name}: ${JSON.stringify(answer.body)}`);
@@ -216,25 +242,37 @@ const reversalsOf = (mutation: Facts): readonly string[] =>
   provider.reversals.filter(({ refundId }) => refundId === refundIdOf(mutation)).map(({ key }) => key);
 const keyOf = (mutation: Facts): string => `rev_${String(mutation['mutation_id'])}`;
 
-beforeAll(async () => {
-  system = await startSystem();
-  for (const name of [OBSERVE, REVERSE, REFUND, 'bank.get_wire', WIRE]) await register(name);
-  worker = createWorker({
+function workerOf(adapter: string, tools: Readonly<Record<string, Tool>>): Worker {
+  return createWorker({
     kafka: createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'worker' }),
     codecs: system.codecs,
-    adapter: 'payments',
-    tools: { [OBSERVE]: provider.observe, [REVERSE]: provider.reverse },
+    adapter,
+    tools,
     clock: systemClock,
     claimStore: new MemoryClaimStore(),
     positions: new MemoryPositionStore(),
-    workerId: 'worker-1',
-    groupId: 'workers',
+    workerId: `${adapter}-1`,
+    groupId: `${adapter}-workers`,
     callTimeoutMs: 2_000,
   });
-  await worker.start();
+}
+
+beforeAll(async () => {
+  system = await startSystem({ adapters: ['inventory'] });
+  for (const name of [OBSERVE, REVERSE, REFUND, 'bank.get_wire', WIRE]) await register(name);
+  for (const name of ['inventory.get_reservation', 'inventory.release_stock']) await register(name);
+  await register(RESERVE, { blast_radius: { max_calls_per_run: 20, scope: 'single_subject' } });
+  workers = [
+    workerOf('payments', { [OBSERVE]: provider.observe, [REVERSE]: provider.reverse }),
+    workerOf('inventory', {
+      'inventory.get_reservation': warehouse.observe,
+      'inventory.release_stock': warehouse.release,
+    }),
+  ];
+  for (const worker of workers) await worker.start();
 }, 400_000);
 afterAll(async () => {
-  await worker.stop();
+  for (const worker of workers) await worker.stop();
   await system.stop();
 }, 60_000);
 
@@ -273,6 +311,41 @@ describe('a recovery', () => {
     expect(reversalsOf(made)).toEqual([keyOf(made), keyOf(made)]);
     expect(keyOf(made)).not.toBe((made['execution'] as Facts)['idempotency_key']);
     expect(await stepOf(run, 'compensated')).toMatchObject({ attempt: 2 });
+  }, 90_000);
+
+  it('of eleven effects whose tools answer in long pages goes on, leg by leg, to its end: each is undone once, the last first', async () => {
+    const run = runOn(1, 'pages');
+    const { digest } = contractOf(RESERVE);
+    const orders = Array.from({ length: 11 }, (_, index) => `${run}-${String(index).padStart(2, '0')}`);
+    for (const order of orders) {
+      const told = executed(
+        run,
+        {
+          capability: RESERVE,
+          contractDigest: digest,
+          stepId: order,
+          effectKey: `eff-${order}`,
+          idempotencyKey: `key-${order}`,
+          subjectRef: 'order/o',
+          args: { order_id: 'o', sku: 'pen', quantity: 1 },
+          assumptionRefs: [factOf(run)],
+        },
+        {
+          result: { reservation: order, order_id: 'o', sku: 'pen', quantity: 1, status: 'reserved' },
+          externalTransactionRef: order,
+        },
+      );
+      await system.send(EXECUTIONS, run, system.codecs.encode(EXECUTIONS, 'ToolExecuted', told));
+    }
+    await until('eleven effects', async () =>
+      itemsOf(await system.get('ledger', `/v1/mutations?run_id=${run}`)).length === 11 ? true : null,
+    );
+    await invalidate(run);
+    await until('the recovery to end', async () => {
+      const found = itemsOf(await system.get('ledger', `/v1/mutations?run_id=${run}`));
+      return found.every(({ recoverability }) => recoverability === 'compensated') ? true : null;
+    });
+    expect(warehouse.released).toEqual([...orders].reverse());
   }, 90_000);
 
   it("whose tool refuses each time is a person's, who reads what the tool said (C59)", async () => {
