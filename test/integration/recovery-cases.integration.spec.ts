@@ -260,8 +260,11 @@ function workerOf(adapter: string, tools: Readonly<Record<string, Tool>>): Worke
 beforeAll(async () => {
   system = await startSystem({ adapters: ['inventory'] });
   for (const name of [OBSERVE, REVERSE, REFUND, 'bank.get_wire', WIRE]) await register(name);
-  for (const name of ['inventory.get_reservation', 'inventory.release_stock']) await register(name);
-  await register(RESERVE, { blast_radius: { max_calls_per_run: 20, scope: 'single_subject' } });
+  // A tool that takes keys: its steps go together, as many as a leg holds.
+  const idempotency = { mechanism: 'The warehouse deduplicates by key.', key_lifetime_ms: 86_400_000 };
+  await register('inventory.get_reservation');
+  await register('inventory.release_stock', { idempotency });
+  await register(RESERVE, { idempotency, blast_radius: { max_calls_per_run: 20, scope: 'single_subject' } });
   workers = [
     workerOf('payments', { [OBSERVE]: provider.observe, [REVERSE]: provider.reverse }),
     workerOf('inventory', {
