@@ -1383,4 +1383,22 @@ export const BREAKS: readonly Break[] = [
     find: 'return { partitions, others: this.#peers?.others ?? null };',
     replace: 'return { partitions, others: null };',
   },
+  {
+    id: 'p14-unwritten-rows-untold',
+    requirement: 'P14/rows',
+    spec: 'libs/event-log/src/clocks.unit.spec.ts',
+    test: 'a database that takes no rows is named in status and readiness until it takes them',
+    file: 'libs/event-log/src/partition-loop.ts',
+    find: 'const problem = this.#problem ?? this.#unappended ?? this.#unprojected();',
+    replace: 'const problem = this.#problem ?? this.#unappended;',
+  },
+  {
+    id: 'p14-decided-without-rows',
+    requirement: 'P14/rows',
+    spec: 'libs/event-log/src/clocks.unit.spec.ts',
+    test: 'a database that takes no rows has nothing more decided, which nobody could see, and all of it once it takes them',
+    file: 'libs/event-log/src/partition-loop.ts',
+    find: 'if (this.#projector.trouble !== null) return REST_MAX_MS;',
+    replace: '',
+  },
 ];

@@ -58,6 +58,51 @@ describe('a database clock far ahead of the own one', () => {
   });
 });
 
+describe('a database that takes no rows', () => {
+  const begun = async (): Promise<{ readonly runtime: ServiceRuntime; readonly mend: () => void }> => {
+    const runtime = await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }]);
+    await world.until('one', recorded('r1:1'));
+    await world.until('ready', isReady(runtime));
+    const refused = Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'could not extend file: No space left'));
+    refused.catch(() => undefined);
+    world.holding = refused;
+    await world.state([{ ref: 'r1', id: '2' }]);
+    await world.until('told', says(runtime, 'DATABASE_UNAVAILABLE'));
+    const mend = (): void => {
+      world.holding = Promise.resolve();
+    };
+    return { runtime, mend };
+  };
+
+  it('is named in status and readiness until it takes them', async () => {
+    const { runtime, mend } = await begun();
+    expect(JSON.stringify(runtime.health().detail)).toContain('No space left');
+    mend();
+    await world.until('ready', isReady(runtime));
+    expect(await world.statements()).toEqual(['r1:1', 'r1:2']);
+  });
+
+  it('keeps no process from ending', async () => {
+    const { runtime } = await begun();
+    await runtime.stop();
+    expect(await world.statements()).toEqual(['r1:1', 'r1:2']);
+  });
+
+  it('has nothing more decided, which nobody could see, and all of it once it takes them', async () => {
+    const { runtime, mend } = await begun();
+    await world.state([{ ref: 'r1', id: '3' }]);
+    let tried = 0;
+    const failures = (): number => world.events.filter((event) => event.kind === 'error').length;
+    for (const before = failures(); tried < 3; tried = failures() - before)
+      await world.until('tried', () => failures() > before + tried);
+    expect(await world.statements()).toEqual(['r1:1', 'r1:2']);
+    mend();
+    await world.until('all', recorded('r1:1', 'r1:2', 'r1:3'));
+    await world.until('ready', isReady(runtime));
+  });
+});
+
 describe('a broker that refuses appends', () => {
   let isRefused = true;
   const refusing = (kafka: Kafka): Kafka => ({

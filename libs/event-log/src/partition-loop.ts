@@ -236,9 +236,9 @@ export class PartitionLoop {
   }
 
   async stop(): Promise<void> {
-    await this.#loop.stop();
+    // A turn may wait for rows that nobody can write.
+    await Promise.all([this.#loop.stop(), this.#projector.stop()]);
     await this.#reactor.stop();
-    await this.#projector.stop();
     await this.#groups.stop();
     await this.#derived?.stop();
     await this.#log.close();
@@ -292,7 +292,7 @@ export class PartitionLoop {
 
   health(): LoopHealth {
     const { phase } = this.#life;
-    const problem = this.#problem ?? this.#unappended;
+    const problem = this.#problem ?? this.#unappended ?? this.#unprojected();
     return {
       log: this.#core.log,
       partition: this.options.partition,
@@ -304,6 +304,11 @@ export class PartitionLoop {
       waiting: this.#queue.size,
       problem,
     };
+  }
+
+  #unprojected(): string | null {
+    const { trouble } = this.#projector;
+    return trouble === null ? null : messageOf(trouble);
   }
 
   /** Resolves when everything accepted so far is projected. */
@@ -337,6 +342,8 @@ export class PartitionLoop {
     this.#judgePressure();
     if (this.#life.phase === 'catching_up') await this.#tryOpen();
     await this.#keepUp();
+    // What is decided while no rows can be written nobody could see, or stop (P14).
+    if (this.#projector.trouble !== null) return REST_MAX_MS;
     if (this.#passSilently()) return 0;
     const restMs = this.#patience.left(this.#life.isOpen ? this.#queue.patienceMs() : 0, this.#hostNow());
     if (restMs > 0) return restMs;

@@ -48,6 +48,8 @@ export class Projector {
   /** When the last transaction began, monotonic milliseconds. */
   #writtenAt = -Infinity;
   projectedSeq = 0;
+  /** Why the last transaction failed; null where it did not. */
+  #trouble: unknown = null;
 
   constructor(
     private readonly store: PartitionStore,
@@ -62,6 +64,7 @@ export class Projector {
       clock,
       turn: () => this.#projectNext(),
       onError: (cause) => {
+        this.#trouble = cause;
         this.on.error(cause);
         return 'retry';
       },
@@ -73,6 +76,7 @@ export class Projector {
     this.#epoch += 1;
     this.#forget();
     this.#fenced = false;
+    this.#trouble = null;
     this.#from = head === null ? null : { seq: head.seq, hash: head.hash };
     this.projectedSeq = head?.seq ?? 0;
     this.#loop.start();
@@ -85,6 +89,11 @@ export class Projector {
     this.#pending.push({ to, changes, dueAt });
     this.#changes += changes.length;
     this.#loop.wake();
+  }
+
+  /** Why rows that wait could not be written; null where nothing failed since the last that were. */
+  get trouble(): unknown {
+    return this.#pending.length === 0 ? null : this.#trouble;
   }
 
   /** Rows that wait to be written, those of the transaction under way included. */
@@ -162,6 +171,7 @@ export class Projector {
       this.on.fenced();
       return;
     }
+    this.#trouble = null;
     for (const { changes } of this.#pending.splice(0, count)) this.#changes -= changes.length;
     if (this.#pending.length === 0) this.#isAwaited = false;
     this.#from = { seq: to.seq, hash: to.hash };
