@@ -1401,4 +1401,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (this.#projector.trouble !== null) return REST_MAX_MS;',
     replace: '',
   },
+  {
+    id: 'l8-second-chain-begun',
+    requirement: 'L8/origin',
+    spec: 'libs/event-log/src/log-origin.unit.spec.ts',
+    test: 'a log that was begun under another name is not begun a second time: the service does not start, and says what to correct',
+    file: 'libs/event-log/src/service-runtime.ts',
+    find: 'await checkOrigins(this.options.kafka, this.options.logId, this.#logs());',
+    replace: '',
+  },
+  {
+    id: 'l8-first-record-tells-alone',
+    requirement: 'L8/origin',
+    spec: 'libs/event-log/src/log-origin.unit.spec.ts',
+    test: 'a log that was begun under another name is ours although somebody wrote into it before its first record',
+    file: 'libs/event-log/src/log-origin.ts',
+    find: 'isBegun ||= heads.some((head) => head?.seq === 1);',
+    replace: 'isBegun ||= heads.some((head) => head?.seq === 1); if (isBegun) break;',
+  },
 ];

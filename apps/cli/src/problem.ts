@@ -83,6 +83,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
     'Of a wire, see `recourse log accept-loss --help`; a log is restored from the same moment as those that read it: Restore in docs/guides/deploy.md.',
   LOG_FRONT_CUT:
     'Restore the log with its offsets from the newest copy: Restore in docs/guides/deploy.md. No `recourse log` command accepts this.',
+  LOG_ID_FOREIGN:
+    'Set RECOURSE_LOG_ID of that service to what the others have; `recourse audit verify` tells whether a chain was begun beside.',
   KEYRING_INVALID:
     'Mend the place that is named; `recourse keys check <file>` reads a whole keyring, `recourse keys new` makes a key.',
   CLOCK_BEHIND: 'Correct the clock; if the log itself lies ahead, see `recourse log accept-time --help`.',

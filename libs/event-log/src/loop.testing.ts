@@ -146,6 +146,8 @@ export class LoopWorld {
   readonly events: (LoopEvent & { readonly by: string })[] = [];
   readonly database: MemoryDatabase;
   codecs: Codecs;
+  /** What services that are started from now on call the logs. */
+  logId = LOG_ID;
   now = 1_000_000;
   /** How a service reaches the broker. */
   clusterOf: (name: string) => Kafka = (name) => this.broker.forActor(name);
@@ -186,7 +188,7 @@ export class LoopWorld {
       kafka: this.clusterOf(name),
       registry: this.registry.forActor(name),
       stores: this.database.forActor(name),
-      logId: LOG_ID,
+      logId: this.logId,
       groupId: 'service',
       edgeKey: null,
       ...(sealing === undefined ? {} : { sealing }),

@@ -12,6 +12,7 @@ import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import type { Assignment, FetchedBatch, InputConsumer, Kafka, SchemaRegistry } from '@recourse/kafka';
 import { InputTroubles } from './input-troubles.js';
+import { checkOrigins } from './log-origin.js';
 import { LogView, ViewSet } from './broadcast-view.js';
 import { backoffMs } from './loop.decisions.js';
 import { PartitionLoop } from './partition-loop.js';
@@ -55,6 +56,7 @@ export interface RuntimeHealth {
 }
 
 export interface ServiceRuntime {
+  /** Errors: Failure(TOPIC_MISSING, PARTITION_COUNT_CHANGED, LOG_ID_FOREIGN); those of the broker. */
   start(): Promise<void>;
   stop(): Promise<void>;
   health(): RuntimeHealth;
@@ -101,6 +103,7 @@ class Runtime implements ServiceRuntime {
 
   async start(): Promise<void> {
     await this.#learnPartitionCounts();
+    await checkOrigins(this.options.kafka, this.options.logId, this.#logs());
     this.#views = this.#viewSet(this.#viewSpecs().map((spec) => this.#makeView(spec)));
     this.#started = true;
     await this.#join();
@@ -170,6 +173,16 @@ class Runtime implements ServiceRuntime {
         );
       }
     }
+  }
+
+  /** Logs that it reads or writes. */
+  #logs(): readonly { readonly topic: string; readonly partitionCount: number }[] {
+    const logs = this.options.cores.flatMap(({ log, inputs, views }) => [
+      log,
+      ...inputs.filter(({ source }) => source === 'log').map(({ topic }) => topic),
+      ...views.map(({ topic }) => topic),
+    ]);
+    return [...new Set(logs)].map((topic) => ({ topic, partitionCount: this.#count(topic) }));
   }
 
   #topics(): ReadonlySet<string> {

@@ -49,6 +49,12 @@ export const FAILURES = {
     summary:
       'The beginning of a log is gone: records were deleted at the broker, and nobody can accept that. Restore the log, as Deploy says under Restore.',
   },
+  LOG_ID_FOREIGN: {
+    retry: 'never',
+    httpStatus: 503,
+    summary:
+      'A log begins with the chain of another log id, or of another number of partitions. Start refuses: it would begin a second chain. Correct `RECOURSE_LOG_ID`.',
+  },
   CHAIN_BROKEN: {
     retry: 'never',
     httpStatus: 503,
