@@ -328,4 +328,13 @@ export const BREAKS: readonly Break[] = [
     find: "refuseUnreadable('statement', statement.statement);",
     replace: '',
   },
+  {
+    id: 'd19-no-third-attempt',
+    requirement: 'D19',
+    spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
+    test: 'a guarded call that was begun before is tried again as often as it may be, each time on record, and then a person’s, with claims',
+    file: 'libs/sdk/src/guard/standing.decisions.ts',
+    find: 'return { code: null, attempt: answer.ends + 1 };',
+    replace: 'return { code: null, attempt: 2 };',
+  },
 ];

@@ -181,13 +181,13 @@ function onMove({ body, context }: Asked<BudgetCommand<'MoveCeiling'>>, policy: 
 function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, policy: EscalationPolicy): Decision {
   const escalation = isId(body.escalation_id) ? escalations.find(context.state, body.escalation_id) : null;
   const entries = context.views.view(entryView.name);
-  const ownerOf = (agent: string): string | null => charterFor(entries, body.envelope.tenant, agent)?.owner ?? null;
+  const ownersOf = (agent: string): readonly string[] => charterFor(entries, body.envelope.tenant, agent)?.owners ?? [];
   const editorsOf = (digest: string): readonly string[] => {
     // An edit of a moment ago counts too.
     context.views.readToEnd();
     return editorsIn(context.views.view(contractView.name), body.envelope.tenant, Buffer.from(digest, 'hex'));
   };
-  return answered(decideEscalation(body, escalation, { now: context.now, policy, ownerOf, editorsOf }));
+  return answered(decideEscalation(body, escalation, { now: context.now, policy, ownersOf, editorsOf }));
 }
 
 function onRelease({ body, context }: Asked<BudgetCommand<'ReleaseReservation'>>): Decision {

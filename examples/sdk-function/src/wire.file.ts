@@ -46,15 +46,15 @@ export class FileStanding implements Standing {
   constructor(private readonly path: string) {}
 
   of(mutation: string): Promise<StandingAnswer> {
-    const last = linesOf(this.path)
-      .filter((line) => line.mutation === mutation)
-      .at(-1);
+    const told = linesOf(this.path).filter((line) => line.mutation === mutation);
+    const last = told.at(-1);
     if (last === undefined) return Promise.resolve({ kind: 'unrecorded' });
     const execution = last.outcome ?? 'planned';
     return Promise.resolve({
       kind: 'recorded',
       execution,
       recoverability: execution === 'succeeded' ? 'reversal_available' : 'planned',
+      ends: told.filter(({ type }) => type === 'executed').length,
       fell: false,
     });
   }

@@ -210,7 +210,7 @@ function freezeFacts(
     standing,
     task: taskOf(context, { tenant, task_kind: standing?.task_kind ?? '' }),
     now: context.now,
-    owner: charterFor(context.views.view(entryView.name), tenant, agent)?.owner ?? null,
+    owners: charterFor(context.views.view(entryView.name), tenant, agent)?.owners ?? [],
   };
 }
 

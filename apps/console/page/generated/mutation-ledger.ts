@@ -143,7 +143,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One mutation: its execution, its recovery pointer, its states, what was executed to undo it, and where the log proves what was bound. */
+        /** One mutation: its execution, how many ends of its call are on record, its recovery pointer, its states, what was executed to undo it, and where the log proves what was bound. */
         get: operations["MutationsController_one"];
         put?: never;
         post?: never;

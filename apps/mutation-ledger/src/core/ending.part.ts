@@ -23,7 +23,7 @@ export function endingRefusal(context: DecideContext, about: About, asking: Aski
   const done = mutation?.execution ?? commitIn(state, about.run_id, about.mutation_id)?.checkpoint;
   if (done === undefined) return null;
   const { agent_id: agent, initiator } = done;
-  if (isAmong([agent, initiator, ownerOf(context, about.tenant, agent)], asking))
+  if (isAmong([agent, initiator, ...ownersOf(context, about.tenant, agent)], asking))
     return {
       code: 'SELF_APPROVAL',
       message: 'Nobody ends what they did themselves, what was done on their behalf, or what their agent did.',
@@ -45,10 +45,10 @@ export function concernedBy(
   tenant: string,
   agents: readonly string[],
 ): readonly (string | null)[] {
-  return agents.flatMap((agent) => [agent, ownerOf(context, tenant, agent)]);
+  return agents.flatMap((agent) => [agent, ...ownersOf(context, tenant, agent)]);
 }
 
-/** Who owns an agent, by its charter; null where it has none. */
-export function ownerOf({ views }: Pick<DecideContext, 'views'>, tenant: string, agent: string): string | null {
-  return charterFor(views.view(entryView.name), tenant, agent)?.owner ?? null;
+/** Who owns an agent, by each of its charters, the tenant's and the platform's. */
+function ownersOf({ views }: Pick<DecideContext, 'views'>, tenant: string, agent: string): readonly string[] {
+  return charterFor(views.view(entryView.name), tenant, agent)?.owners ?? [];
 }

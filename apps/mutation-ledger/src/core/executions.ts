@@ -8,13 +8,8 @@ import type { FoundOut, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../rules/mutation/bound.decisions.js';
 import { alreadyClosed, closedByExecution } from '../rules/mutation/recoverability.decider.js';
 import { cancelHeld, fallenRef } from '../rules/mutation/hold.decider.js';
-import {
-  recordConflict,
-  recordExecution,
-  recordIntent,
-  standingOfExecution,
-  standingOfIntent,
-} from '../rules/mutation/mutation.decider.js';
+import { recordConflict, recordExecution, recordIntent } from '../rules/mutation/mutation.decider.js';
+import { standingOfExecution, standingOfIntent } from '../rules/mutation/reported.decisions.js';
 import type { CancelReason, ParkCode } from '../rules/mutation/mutation.messages.js';
 import { judgeParents } from '../rules/mutation/lineage.decider.js';
 import { contradictionsAtBinding, judgeRefs } from '../rules/mutation/refs.decider.js';

@@ -6,6 +6,7 @@ import { REFS_MAX } from '@recourse/kernel';
 import type { ExecutionState, ToolExecuted } from '@recourse/messages';
 import { EFFECTS_MAX } from '../rules/mutation/refs.decider.js';
 import type { CancelReason } from '../rules/mutation/mutation.messages.js';
+import { isTriedAgain } from '../rules/mutation/reported.decisions.js';
 import type { Finding, MutationRecord } from '../rules/record.messages.js';
 import { undoAfterFailure, undoPart } from '../rules/undo/undo.decider.js';
 import type { FailedStep } from '../rules/undo/undo.decider.js';
@@ -44,11 +45,6 @@ const NOT_LET_GO: ReadonlySet<string> = new Set<CancelReason>([
   'KILL_SWITCH',
   'CHARTER_REFUSED',
 ]);
-
-/** Whoever called is about to make the same call once more: it did not fail for good. */
-function isTriedAgain({ handled_as }: ToolExecuted): boolean {
-  return handled_as === 'retry_scheduled' || handled_as === 'evidence_refreshed';
-}
 
 function undone(
   context: DecideContext,

@@ -186,6 +186,47 @@ describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
     },
   );
 
+  it.each(['escalated', 'deprecated', null] as const)(
+    'takes all along once the same call was made again, failed again, and is given up (%s)',
+    (handled_as) => {
+      const { run } = ledger({ isRebuilt });
+      const again = { event_id: 'evt-c2', committed_at: NOW + 3 };
+      run
+        .when(executed(effect('a')), NOW)
+        .when(failing('c', { error_kind: 'RATE_LIMITED', handled_as: 'retry_scheduled' }), NOW + 2)
+        .when(failing('c', { error_kind: 'REJECTED', handled_as, ...again }), NOW + 4)
+        .then(
+          fact('MutationRecorded', { execution_state: 'failed' }),
+          fact('UndoListed', { mutation_ids: [idOf('a')] }),
+          fell({ mutation_id: idOf('a') }),
+        )
+        .when(failing('c', { error_kind: 'REJECTED', handled_as, ...again }), NOW + 5)
+        .thenNothing();
+    },
+  );
+
+  it('takes nothing along while it fails time after time, and counts no more than thirty-two of them', () => {
+    const { run } = ledger({ isRebuilt });
+    run.when(executed(effect('a')), NOW);
+    for (let attempt = 1; attempt <= 40; attempt += 1) {
+      const more = {
+        handled_as: 'retry_scheduled',
+        event_id: `evt-c${String(attempt)}`,
+        committed_at: NOW + attempt,
+      } as const;
+      run
+        .when(failing('c', more), NOW + 2 * attempt)
+        .then(fact(attempt <= 32 ? 'MutationRecorded' : 'ExecutionConflicted', { mutation_id: idOf('c') }));
+    }
+    run
+      .when(failing('c', { handled_as: 'escalated', event_id: 'evt-last', committed_at: NOW + 99 }), NOW + 100)
+      .then(
+        fact('MutationRecorded'),
+        fact('UndoListed', { mutation_ids: [idOf('a')] }),
+        fell({ mutation_id: idOf('a') }),
+      );
+  });
+
   it('takes nothing along while it is not known that it failed', () => {
     ledger({ isRebuilt })
       .run.when(executed(effect('a')), NOW)

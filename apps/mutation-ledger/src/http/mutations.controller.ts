@@ -19,6 +19,7 @@ import { z } from 'zod';
 import { briefOf } from '@recourse/contract';
 import { undoPreview } from '../reads/undo-preview.query.js';
 import { effectStatusOf } from '../rules/effect/effect.decisions.js';
+import { endsOf } from '../rules/mutation/reported.decisions.js';
 import type { EffectStatus } from '../rules/effect/effect.decisions.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
@@ -87,7 +88,7 @@ export class MutationsController {
 
   @ReadRoute(
     'mutations/:id',
-    'One mutation: its execution, its recovery pointer, its states, what was executed to undo it, and where the log proves what was bound.',
+    'One mutation: its execution, how many ends of its call are on record, its recovery pointer, its states, what was executed to undo it, and where the log proves what was bound.',
     oneQuery,
   )
   async one(
@@ -114,6 +115,7 @@ export class MutationsController {
     return render({
       ...shown,
       status,
+      ends: endsOf(mutation),
       brief: briefOf(mutation.execution.objective, mutation.terms),
       compensations,
       proof: proofOf(mutation, partition),

@@ -27,7 +27,7 @@ import { isBroken, nextPlaceAt, readRows } from '../rows/kinds.js';
 /** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
 export type RecoveriesConfig = Omit<
   RecoveryPolicy,
-  'marginMs' | 'forwardValidMs' | 'standing' | 'bundleOf' | 'riskLimit' | 'childrenFirstMs' | 'earliest'
+  'marginMs' | 'forwardValidMs' | 'ownersOf' | 'standing' | 'bundleOf' | 'riskLimit' | 'childrenFirstMs' | 'earliest'
 > & {
   readonly marginMs?: number;
   readonly forwardValidMs?: number;
@@ -48,12 +48,21 @@ export function policyOf(config: RecoveriesConfig): CorePolicy {
     ...config,
     childrenFirstMs: config.childrenFirstMs ?? CHILDREN_FIRST_MS,
     rates: config.rates ?? NO_RATES,
+    ownersOf: ownersIn(config.ownerOf),
     standing: () => null,
     bundleOf: () => null,
     earliest: (at) => at,
     marginMs: config.marginMs ?? MARGIN_MS,
     forwardValidMs: config.forwardValidMs ?? FORWARD_VALID_MS,
     riskLimit: config.riskLimit ?? RISK_LIMIT,
+  };
+}
+
+/** Owners where no charter names any. */
+function ownersIn(ownerOf: RecoveryPolicy['ownerOf']): RecoveryPolicy['ownersOf'] {
+  return (tenant, agent) => {
+    const owner = ownerOf(tenant, agent);
+    return owner === null ? [] : [owner];
   };
 }
 
@@ -71,6 +80,7 @@ export function stepContext(
     policy: {
       ...policy,
       ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent),
+      ownersOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owners ?? policy.ownersOf(tenant, agent),
       standing: (tenant, capability) =>
         contractByName(views.view(contractView.name), tenant, capability)?.contract ?? null,
       bundleOf: (tenant, name) => bundleOf(views, tenant, name),

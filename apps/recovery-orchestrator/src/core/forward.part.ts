@@ -1,7 +1,7 @@
 // Forward approvals as a part of the orchestrator's core: commands and timers in, records and rows out.
 //
 // Boundary: translates between the loop and the forward decider; rows are grouped by run, like everything of this log.
-import { charterFor, entryView, forwardApprovalId, intentVerdict, killVerdict, routinesFor } from '@recourse/contract';
+import { charterVerdict, entryView, forwardApprovalId, killVerdict, routinesFor } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { accepted, NOTHING } from '@recourse/event-log';
 import type { Asked, DecideContext, Decision, TimerInput } from '@recourse/event-log';
@@ -71,13 +71,11 @@ function stoppedBy(
   asker: Asking,
 ): string | null {
   const entries = views.view(entryView.name);
-  const charters = [agent, asker.principal, ...asker.accounts].flatMap(
-    (name) => charterFor(entries, tenant, name) ?? [],
-  );
+  const names = [agent, asker.principal, ...asker.accounts];
   const verdicts = [
     killVerdict(entries, { tenant, agent, capability, asker }),
     ...(isBroken(state, tenant, capability) ? [BROKEN] : []),
-    ...charters.map((charter) => intentVerdict(charter, capability)),
+    ...names.map((name) => charterVerdict(entries, tenant, name, capability)),
   ];
   return verdicts.flatMap((verdict) => (verdict.admitted ? [] : [verdict.reason]))[0] ?? null;
 }

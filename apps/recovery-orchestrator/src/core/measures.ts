@@ -90,12 +90,12 @@ function answeredStep({ type, decidedAt }: AcceptedRecord, { before }: Moved<Ste
   ];
 }
 
-/** As with a step that waits for people. */
+/** As with a step that waits for people; who takes an approval back answers no question. */
 function answeredQuestion(
   { type, decidedAt }: AcceptedRecord,
   { before, after }: Moved<ForwardDoc>,
 ): readonly RecoveryMeasure[] {
-  if (type !== 'ForwardApprovalDecided' || before === undefined || after.routine !== null) return [];
+  if (type !== 'ForwardApprovalDecided' || before?.phase !== 'awaiting' || after.routine !== null) return [];
   return [
     {
       series: 'approvalSeconds',

@@ -11,7 +11,16 @@ export function forwardItem(doc: ForwardDoc, shown: object, reader: string): Rea
 
 /** Everybody the question names. */
 function peopleOf(doc: ForwardDoc): readonly (string | null)[] {
-  const { agent_id, initiator, answerable_to, requested_by, approvals, routine, denied_by } = doc;
+  const { agent_id, initiator, answerable_to, requested_by, barred = [], approvals, routine, denied_by } = doc;
   const ruled = routine?.registered_by ?? null;
-  return [agent_id, initiator, answerable_to, requested_by, ruled, denied_by, ...approvals.map(({ by }) => by)];
+  return [
+    agent_id,
+    initiator,
+    answerable_to,
+    requested_by,
+    ...barred,
+    ruled,
+    denied_by,
+    ...approvals.map(({ by }) => by),
+  ];
 }

@@ -31,8 +31,10 @@ export interface RecoveryPolicy {
   readonly childrenFirstMs: number;
   /** Declared risk above which no compensation goes by itself (C37). */
   readonly riskLimit: RiskLevel;
-  /** Directory subject of an agent's registered owner; null when none is registered. */
+  /** Directory subject of an agent's registered owner, the first of them; null when none is registered. */
   readonly ownerOf: (tenant: string, agentId: string) => string | null;
+  /** Everybody who answers for an agent: none of them approves what it does (P5). */
+  readonly ownersOf: (tenant: string, agentId: string) => readonly string[];
   /** Contract of a capability that binds a tenant; null when none stands. */
   readonly standing: (tenant: string, capability: string) => Contract | null;
   /** Policy bundle that stands under a name, the tenant's own with what the platform's demands; null when none does. */

@@ -126,13 +126,17 @@ export function chartersVerdict(charters: readonly StandingCharter[], intent: st
   return verdicts.find(({ admitted }) => !admitted) ?? ADMITTED;
 }
 
-/** Charters of one owner for one agent as one: all that is denied is denied, and allowed is what any allows. The first gives its owner. */
-export function joinedCharter(charters: readonly EntryBody<'agent_charter'>[]): EntryBody<'agent_charter'> | undefined {
+/** Charters of one agent as one. `owner` is the first's, which is shown; each of `owners` answers for the agent (P5). */
+export type JoinedCharter = EntryBody<'agent_charter'> & { readonly owners: readonly string[] };
+
+/** Joins charters of one agent: all that is denied is denied, allowed is what any allows, and whoever owns one answers for it. */
+export function joinedCharter(charters: readonly EntryBody<'agent_charter'>[]): JoinedCharter | undefined {
   const [first] = charters;
   return first === undefined
     ? undefined
     : {
         ...first,
+        owners: [...new Set(charters.map(({ owner }) => owner))],
         allowed: charters.flatMap(({ allowed }) => allowed),
         denied: charters.flatMap(({ denied }) => denied),
       };

@@ -9,7 +9,7 @@ import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
 import { tightened } from './joins.js';
 import { chartersVerdict, joinedCharter } from './verdicts.js';
-import type { StandingCharter, Verdict } from './verdicts.js';
+import type { JoinedCharter, StandingCharter, Verdict } from './verdicts.js';
 
 type Doc = Readonly<Record<string, unknown>>;
 
@@ -117,12 +117,8 @@ function entryIn<Kind extends EntryKind>(
     : { entry: bodyOf(kind, String(found['body']), owner), version: Number(found['version']) };
 }
 
-/** The charters of an agent as one, which says who answers for it: the tenant's own first. Undefined where there is none. */
-export function charterFor(
-  view: ContractEntries,
-  tenant: string,
-  agent: string,
-): EntryBody<'agent_charter'> | undefined {
+/** The charters of an agent as one, which says who answers for it: all owners, the tenant's own first. Undefined where there is none. */
+export function charterFor(view: ContractEntries, tenant: string, agent: string): JoinedCharter | undefined {
   return joinedCharter(chartersOf(view, tenant, agent).map(({ entry }) => entry));
 }
 

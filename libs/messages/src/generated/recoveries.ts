@@ -410,6 +410,8 @@ export interface ForwardApprovalRequested {
   readonly rehearsal: Payload | null;
   /** Who answers for the action beside its agent; null when nobody is known. */
   readonly answerable_to: string | null;
+  /** Who else may not approve it: accounts of whoever asked, and who answers for the agent named, for the asker, or for whom it acts; empty where nobody else is known. */
+  readonly barred: readonly string[];
   /** Different people who must approve; count from 1. */
   readonly required_approvals: number;
   /** Principal that asked. */

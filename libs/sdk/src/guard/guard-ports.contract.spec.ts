@@ -42,6 +42,7 @@ standingContract('http', async () => {
           200,
           {
             execution_state: found.execution,
+            ends: found.ends,
             recoverability: found.recoverability,
             rollback_id: found.fell ? 'rb_1' : null,
           },

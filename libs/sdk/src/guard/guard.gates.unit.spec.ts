@@ -358,6 +358,28 @@ describe('a guarded call that was begun before', () => {
     expect(await refund({ options: { budget } }).run()).toMatchObject({ kind: 'succeeded' });
   });
 
+  it.each([
+    ['with claims', { claims: new MemoryClaimStore() }],
+    ['without claims', {}],
+  ])('is tried again as often as it may be, each time on record, and then a person’s, %s', async (_, more) => {
+    const standing = new MemoryStanding();
+    const tool = { execute: () => Promise.reject(new ToolRejected('RATE_LIMITED', 'later')) };
+    const { run, calls, options, producer } = refund({ tool, options: { standing, ...more } });
+    const answers = [];
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      answers.push(await run());
+      standing.record(idOf(options), 'failed', 'planned');
+    }
+    expect(answers).toMatchObject([
+      { kind: 'failed', directive: { do: 'retry', backoffs: 1 } },
+      { kind: 'failed', directive: { do: 'retry', backoffs: 2 } },
+      { kind: 'failed', directive: { do: 'ask_person', reason: 'ATTEMPTS_EXHAUSTED' } },
+    ]);
+    expect(calls()).toBe(3);
+    const handled = producer.told.flatMap((told) => (told.type === 'ToolExecuted' ? [told.outcome.handledAs] : []));
+    expect(handled).toEqual(['retry_scheduled', 'retry_scheduled', 'escalated']);
+  });
+
   it('goes on where the guard only observes', async () => {
     const standing = new MemoryStanding();
     const { run, calls, options, troubles } = refund({ options: { standing, mode: 'observe' } });
@@ -367,7 +389,13 @@ describe('a guarded call that was begun before', () => {
   });
 
   it('that is held and planned stays held', () => {
-    const planned = { kind: 'recorded', execution: 'planned', recoverability: 'planned', fell: false } as const;
+    const planned = {
+      kind: 'recorded',
+      execution: 'planned',
+      recoverability: 'planned',
+      ends: 0,
+      fell: false,
+    } as const;
     const { contract } = refund({ contract: { commit_hold_ms: 5_000 } }).options;
     expect(earlierCall(planned, contract)).toMatchObject({ end: 'held' });
   });

@@ -24,8 +24,18 @@ export function standingContract(name: string, make: () => Promise<StandingUnder
         kind: 'recorded',
         execution: 'succeeded',
         recoverability: 'reversal_available',
+        ends: 1,
         fell: false,
       });
+    });
+
+    it('counts the ends of its call', async () => {
+      const { standing, record } = await make();
+      record('mut_1', 'planned', 'planned');
+      expect(await standing.of('mut_1')).toMatchObject({ execution: 'planned', ends: 0 });
+      record('mut_1', 'failed', 'planned');
+      record('mut_1', 'failed', 'planned');
+      expect(await standing.of('mut_1')).toMatchObject({ execution: 'failed', ends: 2 });
     });
 
     it('says that it fell', async () => {

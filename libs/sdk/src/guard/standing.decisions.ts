@@ -5,7 +5,7 @@ import type { StandingAnswer } from './standing.port.js';
 
 export type EarlierCall =
   /** It may be made, as this attempt. */
-  | { readonly code: null; readonly attempt: 1 | 2 }
+  | { readonly code: null; readonly attempt: number }
   | {
       readonly code:
         'ALREADY_EXECUTED' | 'CANCELLED' | 'ROLLED_BACK' | 'RECONCILIATION_PENDING' | 'STANDING_UNAVAILABLE';
@@ -16,8 +16,8 @@ export type EarlierCall =
 /**
  * Says whether a tool may be called, given what is on record.
  *
- * Shape: attempt 2 only when the record says that the first had no effect. There is no third: a record of the first says
- * nothing about the second. A read may always be made: it leaves nothing, and whoever asks again wants its answer. What fell
+ * Shape: a further attempt only when the record says that those before had no effect; it is counted on from their ends, so that the claim of
+ * one whose end is not on record stops it. A read may always be made: it leaves nothing, and whoever asks again wants its answer. What fell
  * was the wrong thing to do, so that the same call is not made again and its old answer is not good any more.
  */
 export function earlierCall(answer: StandingAnswer, contract: Contract): EarlierCall {
@@ -37,7 +37,7 @@ export function earlierCall(answer: StandingAnswer, contract: Contract): Earlier
     case 'succeeded':
       return { code: 'ALREADY_EXECUTED', message: 'the effect is there', end: 'succeeded' };
     case 'failed':
-      return { code: null, attempt: 2 };
+      return { code: null, attempt: answer.ends + 1 };
     case 'planned':
       return waiting((contract.commit_hold_ms ?? 0) > 0 ? 'held' : 'uncertain');
     case 'executing':

@@ -1,6 +1,6 @@
 // The record of an effect over the ledger's HTTP edge.
 //
-// Shape: GET /v1/mutations/<id> → 200 {execution_state, recoverability, rollback_id}, 404 NOT_FOUND when there is none. Any other 404 is not the ledger's answer: an
+// Shape: GET /v1/mutations/<id> → 200 {execution_state, ends, recoverability, rollback_id}, 404 NOT_FOUND when there is none. Any other 404 is not the ledger's answer: an
 // effect that is taken for unrecorded may be called again.
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
 import { edgeClient, problemOf } from '../edge/edge.js';
@@ -33,9 +33,13 @@ export function standingOf(answer: EdgeAnswer): StandingAnswer {
   if (status === 404 && body['code'] === 'NOT_FOUND') return { kind: 'unrecorded' };
   const execution = EXECUTION_STATE_VALUES.find((state) => state === body['execution_state']);
   const recoverability = RECOVERABILITY_STATE_VALUES.find((state) => state === body['recoverability']);
-  const rollback = body['rollback_id'];
+  const { rollback_id: rollback, ends } = body;
   const isTold = rollback === null || typeof rollback === 'string';
-  return status === 200 && execution !== undefined && recoverability !== undefined && isTold
-    ? { kind: 'recorded', execution, recoverability, fell: rollback !== null }
+  return status === 200 && execution !== undefined && recoverability !== undefined && isTold && isCount(ends)
+    ? { kind: 'recorded', execution, recoverability, ends, fell: rollback !== null }
     : { kind: 'unavailable', cause: problemOf(answer) };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

@@ -9,6 +9,8 @@ export type StandingAnswer =
       readonly kind: 'recorded';
       readonly execution: ExecutionState;
       readonly recoverability: RecoverabilityState;
+      /** Ends of its call that are on record, those that others found out among them. */
+      readonly ends: number;
       /** Something it relied on proved false, or somebody took it back: it should not stand. */
       readonly fell: boolean;
     }

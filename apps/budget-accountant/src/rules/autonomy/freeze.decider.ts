@@ -8,8 +8,8 @@ import type { Change, SignalFacts } from './signal.decider.js';
 /** What a word about a freeze is decided on, beside the command. */
 export interface FreezeFacts extends Omit<SignalFacts, 'standing'> {
   readonly standing: Autonomy | null;
-  /** Who answers for the agent, by its charter; null where it has none. */
-  readonly owner: string | null;
+  /** Who answers for the agent, by each of its charters. */
+  readonly owners: readonly string[];
 }
 
 interface FreezeCommand {
@@ -33,9 +33,9 @@ export function decideFreeze(command: FreezeCommand, facts: FreezeFacts): Freeze
 /** Lets it rise again: of what it did before only a violation that still holds counts on. */
 export function decideUnfreeze(command: FreezeCommand, facts: FreezeFacts): FreezeAnswer {
   const { envelope: asker } = command;
-  const { standing, owner } = facts;
+  const { standing, owners } = facts;
   if (standing === null || standing.tenant !== asker.tenant) return UNKNOWN;
-  if (isAmong([standing.agent_id, owner], asker))
+  if (isAmong([standing.agent_id, ...owners], asker))
     return rejected('SELF_APPROVAL', 'neither the agent nor who answers for it lets it rise again');
   if (!isPerson(asker.principal))
     return rejected(

@@ -11,8 +11,8 @@ export interface DecideFacts {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly policy: EscalationPolicy;
-  /** Who answers for an agent, by its charter; null where it has none. */
-  readonly ownerOf: (agent: string) => string | null;
+  /** Who answers for an agent, by each of its charters. */
+  readonly ownersOf: (agent: string) => readonly string[];
   /** Who made a contract, 64 hex digits, and the newest ones of its capability. */
   readonly editorsOf: (digest: string) => readonly string[];
 }
@@ -20,10 +20,10 @@ export interface DecideFacts {
 /** Who does not decide an escalation: its parties, and who answers for the agents among them (P5). */
 function barredFrom(
   { requested_by, parties = [] }: Pick<Escalation, 'requested_by' | 'parties'>,
-  ownerOf: DecideFacts['ownerOf'],
+  ownersOf: DecideFacts['ownersOf'],
 ): readonly string[] {
   const own = partiesOf(requested_by, ...parties);
-  return partiesOf(...own, ...own.map(ownerOf));
+  return partiesOf(...own, ...own.flatMap(ownersOf));
 }
 
 /** Whom a question names: where two of them read alike, whoever decides is told. */
@@ -65,11 +65,11 @@ export function questionDigest({
 function refusalOf(
   command: BudgetCommand<'DecideEscalation'>,
   escalation: Escalation,
-  { ownerOf, editorsOf }: Pick<DecideFacts, 'ownerOf' | 'editorsOf'>,
+  { ownersOf, editorsOf }: Pick<DecideFacts, 'ownersOf' | 'editorsOf'>,
 ): BudgetAnswer | null {
   const { envelope: asker, approved } = command;
   if (escalation.tenant !== asker.tenant) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
-  if (isAmong(barredFrom(escalation, ownerOf), asker))
+  if (isAmong(barredFrom(escalation, ownersOf), asker))
     return rejected(
       'SELF_APPROVAL',
       'nobody decides what they asked for, what is done on their behalf, or what their agent spends',

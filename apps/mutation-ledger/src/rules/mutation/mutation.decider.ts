@@ -6,7 +6,7 @@
 //   M3. Who said that it acts, or that it acted, says how that ended: what another agent says of its effect is a conflict on record.
 //   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
 import { hasSideEffects } from '@recourse/contract';
-import { MARGIN_MS, personKey } from '@recourse/kernel';
+import { MARGIN_MS } from '@recourse/kernel';
 import type {
   DueConsumer,
   ExecutionState,
@@ -54,57 +54,6 @@ export const LEDGER_POLICY: LedgerPolicy = {
 const WARN_LEAD_MIN_MS = 60_000;
 /** Part of a window that is left when people are warned at the latest. */
 const WARN_FRACTION = 10;
-
-/** How a report relates to what is recorded. */
-export type Standing = 'new' | 'known' | 'conflict';
-
-/** Says whether an execution is new, was recorded already, or contradicts what was. */
-export function standingOfExecution(event: ToolExecuted, mutation: Mutation | undefined): Standing {
-  if (mutation === undefined) return 'new';
-  const content = contentHash('ToolExecuted', event);
-  if (
-    mutation.executed_sha256?.equals(content) === true ||
-    mutation.earlier_sha256.some((earlier) => earlier.equals(content))
-  )
-    return 'known';
-  if (EXECUTION_AFTER[mutation.execution_state][event.outcome] !== null || isGivenUp(event, mutation))
-    return isOfAgent(event, mutation) ? 'new' : 'conflict';
-  // Who reads again may see something else: that is no second report of one effect.
-  if (mutation.reason === 'READ_ONLY') return 'known';
-  return agreesWithWorker(event, mutation) ? 'known' : 'conflict';
-}
-
-/** Does the agent whose effect it is say so? (M3) */
-function isOfAgent({ agent_id }: ToolExecuted, { execution }: Mutation): boolean {
-  return personKey(agent_id) === personKey(execution.agent_id);
-}
-
-/** It failed again, and now the agent gives it to a person: that nobody is asked yet is what is new. */
-function isGivenUp({ outcome, handled_as }: ToolExecuted, { execution_state, awaited }: Mutation): boolean {
-  return outcome === 'failed' && handled_as === 'escalated' && execution_state === 'failed' && awaited === null;
-}
-
-/** A worker told the same before its producer did. */
-function agreesWithWorker(event: ToolExecuted, { execution_state, execution, forward }: Mutation): boolean {
-  const wasTold =
-    forward?.asks.some(
-      ({ kind, answered }) =>
-        (kind === 'reconcile' || kind === 'release') &&
-        answered === (event.outcome === 'succeeded' ? 'met' : 'not_met'),
-    ) === true;
-  return (
-    wasTold &&
-    execution_state === event.outcome &&
-    event.external_transaction_ref === execution.external_transaction_ref
-  );
-}
-
-/** Says the same of an intent; one that comes after its execution tells nothing new. */
-export function standingOfIntent(event: ToolPlanned, mutation: Mutation | undefined): Standing {
-  if (mutation === undefined) return 'new';
-  if (mutation.planned_sha256 === null) return 'known';
-  return mutation.planned_sha256.equals(contentHash('ToolPlanned', event)) ? 'known' : 'conflict';
-}
 
 /** Records an execution with its reversal bound. Errors: PayloadUnreadable. */
 export function recordExecution(

@@ -2,9 +2,10 @@
 //
 // Invariants
 //   F1. An approval covers one action digest, which is computed anew from what the approver is shown (P4).
-//   F2. Nobody approves their own action: neither its agent, nor who it acts for, nor its owner, nor who asked (P5).
-//   F3. The contract says how many people are asked; a caller may only ask for more.
-//   F4. An approval is used once, by one attempt, before it runs out.
+//   F2. Nobody approves their own action: neither its agent, nor who it acts for, nor who asked, nor who owns any of them (P5). Which agent it is
+//       the asker says, so who the token names counts beside it.
+//   F3. The contract says how many people are asked; a caller may only ask for more, and what fewer agreed to is void then.
+//   F4. An approval is used once, by one attempt, before it runs out, and unless somebody denies the action before that.
 //   F5. A routine rule decides in the turn in which it is asked, under the name of its policy, which no person or program can carry.
 //       What people have denied, or are deciding, it does not decide.
 //   F6. Nobody is asked about an action of which its agent does not say what it is for (C55).
@@ -15,6 +16,7 @@ import type { RecoveryPolicy } from '../policy.messages.js';
 import { editorRefusal, saidBy, selfRefusal } from '../step/approval.decisions.js';
 import type { Refusal, RefusalCode } from '../refusal.messages.js';
 import type { ForwardDoc, ForwardRecord } from './forward.messages.js';
+import { forwardDueAt } from './forward.transitions.js';
 import { record } from '../record.messages.js';
 
 /** A word of a newer producer is no verdict. */
@@ -43,10 +45,11 @@ export function recorded(...records: readonly ForwardRecord[]): ForwardOutcome {
 export function decideForward(
   standing: ForwardDoc,
   command: DecideForwardApproval,
-  { now, policy, editorsOf }: ForwardContext,
+  context: ForwardContext,
 ): ForwardOutcome {
+  const { now, policy } = context;
   const refusal =
-    (command.verdict === 'approve' ? approverRefusal(standing, command.envelope, editorsOf) : null) ??
+    (command.verdict === 'approve' ? approverRefusal(standing, command.envelope, context) : null) ??
     verdictRefusal(standing, command, now);
   if (refusal !== null) return { kind: 'refused', refusal };
   const { approval_id, tenant, run_id, round, action_digest, required_approvals, approvals, deadline_at } = standing;
@@ -132,27 +135,37 @@ function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, no
   if (!VERDICTS.includes(command.verdict)) return { code: 'VERDICT_UNKNOWN', message: 'A verdict is approve or deny.' };
   if (!standing.action_digest.equals(command.action_digest))
     return { code: 'DIGEST_MISMATCH', message: 'The action has another digest than the one named: read it again.' };
-  if (
-    standing.phase === 'expired' ||
-    (standing.phase === 'awaiting' && standing.deadline_at !== null && now >= standing.deadline_at)
-  )
+  const endsAt = forwardDueAt(standing);
+  if (standing.phase === 'expired' || (endsAt !== null && now >= endsAt))
     return { code: 'APPROVAL_EXPIRED', message: 'The question is over; the agent may ask again.' };
-  if (standing.phase !== 'awaiting')
+  // What nobody has used yet can still be stopped.
+  const isTakenBack = standing.phase === 'approved' && command.verdict === 'deny';
+  if (standing.phase !== 'awaiting' && !isTakenBack)
     return { code: 'APPROVAL_WRONG_PHASE', message: `The question is ${standing.phase}.` };
   if (command.verdict === 'approve' && saidBy(standing.approvals, command.envelope))
     return { code: 'SAME_APPROVER', message: 'This person has approved already; another one is needed.' };
   return null;
 }
 
-function approverRefusal(
-  { tenant, agent_id, initiator, answerable_to, requested_by, contract_digest }: ForwardDoc,
-  asking: Asking,
-  editorsOf: ForwardContext['editorsOf'],
-): Refusal | null {
-  return (
-    selfRefusal([agent_id, initiator, answerable_to, requested_by], asking) ??
-    editorRefusal(editorsOf(tenant, contract_digest), asking)
-  );
+function approverRefusal(question: ForwardDoc, asking: Asking, { policy, editorsOf }: ForwardContext): Refusal | null {
+  const { tenant, contract_digest } = question;
+  return selfRefusal(barredFrom(question, policy), asking) ?? editorRefusal(editorsOf(tenant, contract_digest), asking);
+}
+
+/** Who does not approve a question: whom it names, as it was asked, and who answers for any of them by now (P5). */
+export function barredFrom(
+  {
+    tenant,
+    agent_id,
+    initiator,
+    answerable_to,
+    requested_by,
+    barred = [],
+  }: Pick<ForwardDoc, 'tenant' | 'agent_id' | 'initiator' | 'answerable_to' | 'requested_by' | 'barred'>,
+  { ownersOf }: Pick<RecoveryPolicy, 'ownersOf'>,
+): readonly string[] {
+  const named = [agent_id, initiator, answerable_to, requested_by, ...barred].filter((name) => name !== null);
+  return [...new Set([...named, ...named.flatMap((name) => ownersOf(tenant, name))])];
 }
 
 function refused(code: RefusalCode, message: string): ForwardOutcome {

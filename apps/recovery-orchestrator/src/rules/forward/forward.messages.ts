@@ -20,6 +20,8 @@ export type ForwardDoc = {
   readonly agent_id: string;
   readonly initiator: string | null;
   readonly answerable_to: string | null;
+  /** Who else may not approve it: accounts of whoever asked, and owners of all who are named. Absent where there is nobody. */
+  readonly barred?: readonly string[];
   /** What the run is for, and how its contract says the effect is compensated. */
   readonly brief: Brief;
   readonly capability: string;

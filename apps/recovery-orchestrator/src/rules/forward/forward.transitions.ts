@@ -1,4 +1,5 @@
-// The life of a forward approval, and its row. An approval is used once; what was used or ran out can be asked for anew.
+// The life of a forward approval, and its row. An approval is used once; what was used or ran out can be asked for anew, and so can
+// what is asked of more people than before: its approvals are void then.
 import { InvariantViolation } from '@recourse/kernel';
 import type { ForwardDoc, ForwardEvent, ForwardPhase, ForwardRecord } from './forward.messages.js';
 import type { Body } from '../record.messages.js';
@@ -17,12 +18,13 @@ export const FORWARD_PHASE_AFTER = {
   absent: { ...NEVER, Requested: 'awaiting' },
   awaiting: {
     ...NEVER,
+    Requested: 'awaiting',
     ApprovalAdded: 'awaiting',
     ApprovalCompleted: 'approved',
     Denied: 'denied',
     Expired: 'expired',
   },
-  approved: { ...NEVER, Used: 'used', Expired: 'expired' },
+  approved: { ...NEVER, Requested: 'awaiting', Denied: 'denied', Used: 'used', Expired: 'expired' },
   denied: NEVER,
   used: { ...NEVER, Requested: 'awaiting' },
   expired: { ...NEVER, Requested: 'awaiting' },
@@ -65,9 +67,11 @@ export function forwardAfter(standing: ForwardDoc | undefined, told: ForwardReco
 }
 
 function requestedBy(standing: ForwardDoc | undefined, body: Body<'ForwardApprovalRequested'>, at: number): ForwardDoc {
-  const { command_id: _command, ...asked } = body;
+  const { command_id: _command, barred, ...asked } = body;
   return {
     ...asked,
+    // Rows of before have no such member.
+    ...(barred.length === 0 ? {} : { barred }),
     phase: forwardPhaseAfter(standing?.phase ?? 'absent', 'Requested'),
     approvals: [],
     routine: null,
@@ -90,6 +94,7 @@ function decidedBy(standing: ForwardDoc, body: Body<'ForwardApprovalDecided'>, a
       denied_by: by,
       reason,
       deadline_at: null,
+      expires_at: null,
       updated_at: at,
     };
   const approvals = [...standing.approvals, { approval_id: command_id, by, reason, at }];

@@ -11,13 +11,14 @@ import {
   termsOf,
 } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { policyDecider } from '@recourse/kernel';
+import { isAmong, policyDecider } from '@recourse/kernel';
+import type { Asking } from '@recourse/kernel';
 import type { RequestForwardApproval } from '@recourse/messages';
 import { OWNER_OF_APPROVALS } from '../policy.messages.js';
 import { record } from '../record.messages.js';
 import type { Body } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
-import { recorded } from './forward.decider.js';
+import { barredFrom, recorded } from './forward.decider.js';
 import type { ForwardContext, ForwardOutcome } from './forward.decider.js';
 import type { ForwardDoc } from './forward.messages.js';
 import { routineVerdict } from './routine.decisions.js';
@@ -38,9 +39,8 @@ export function requestForward(
 ): ForwardOutcome {
   const refusal = requestRefusal(command, contract);
   if (refusal !== null) return { kind: 'refused', refusal };
-  const isOver = standing === undefined || standing.phase === 'used' || standing.phase === 'expired';
-  if (!isOver) return { kind: 'unchanged' };
   const question = questionOf(standing, command, contract, context);
+  if (standing !== undefined && !isOpenedBy(standing, question)) return { kind: 'unchanged' };
   const verdict: RoutineVerdict =
     contract === null ? { grant: null, refusals: [] } : routineOf(question, contract, context);
   if (verdict.grant === null)
@@ -67,32 +67,37 @@ export function requestForward(
 
 type Question = Body<'ForwardApprovalRequested'>;
 
+/** What was used or ran out is opened anew, and so is what fewer people were asked about: their approvals are void. A denial stays. */
+function isOpenedBy({ phase, required_approvals }: ForwardDoc, { required_approvals: asked }: Question): boolean {
+  if (phase === 'awaiting' || phase === 'approved') return asked > required_approvals;
+  return phase !== 'denied';
+}
+
 function questionOf(
   standing: ForwardDoc | undefined,
   { envelope, objective, ...asked }: RequestForwardApproval,
   contract: Contract | null,
   { now, policy }: ForwardContext,
 ): Question {
-  const owner = policy.ownerOf(envelope.tenant, asked.agent_id);
+  const { tenant, principal, accounts } = envelope;
+  const { agent_id, initiator } = asked;
+  const owner = policy.ownerOf(tenant, agent_id);
   const isForTwo =
     asked.mode === 'dual_control' ||
     contract?.forward_approval === 'dual_control' ||
-    (asked.initiator ?? owner) === null;
+    (initiator === null && !isAnswered(asked, envelope, policy));
+  const named = { tenant, agent_id, initiator, answerable_to: owner, requested_by: principal };
+  const known = [agent_id, initiator, owner, principal];
+  const barred = barredFrom({ ...named, barred: accounts }, policy).filter((name) => !known.includes(name));
   return {
     ...asked,
-    tenant: envelope.tenant,
-    approval_id: forwardApprovalId(
-      envelope.tenant,
-      asked.run_id,
-      asked.effect_key,
-      asked.action_digest.toString('hex'),
-    ),
+    ...named,
+    barred,
+    approval_id: forwardApprovalId(tenant, asked.run_id, asked.effect_key, asked.action_digest.toString('hex')),
     brief: briefOf(objective, contract === null ? null : termsOf(contract, asked.contract_digest)),
     round: (standing?.round ?? 0) + 1,
     mode: isForTwo ? 'dual_control' : 'human',
-    answerable_to: owner,
     required_approvals: isForTwo ? 2 : 1,
-    requested_by: envelope.principal,
     owner: OWNER_OF_APPROVALS,
     deadline_at: now + policy.reviewDeadlineMs,
     decided_by: null,
@@ -101,9 +106,22 @@ function questionOf(
   };
 }
 
+/** Does somebody answer for the agent that is named, and for who names it? Which agent acts the asker says, so neither is enough. */
+function isAnswered(
+  { agent_id }: Pick<RequestForwardApproval, 'agent_id'>,
+  { tenant, principal, accounts }: Asking & { readonly tenant: string },
+  { ownersOf }: ForwardContext['policy'],
+): boolean {
+  const hasOwner = (...names: readonly string[]): boolean => names.some((name) => ownersOf(tenant, name).length > 0);
+  const asker = [principal, ...accounts];
+  return isAmong([agent_id], { principal, accounts })
+    ? hasOwner(agent_id, ...asker)
+    : hasOwner(agent_id) && hasOwner(...asker);
+}
+
 /** A request that was not refused has arguments that can be read. */
 function routineOf(question: Question, contract: Contract, context: AskContext): RoutineVerdict {
-  const { tenant, run_id, agent_id, initiator, answerable_to, requested_by, contract_digest, args } = question;
+  const { tenant, run_id, agent_id, initiator, contract_digest, args } = question;
   return routineVerdict(
     {
       tenant,
@@ -115,7 +133,7 @@ function routineOf(question: Question, contract: Contract, context: AskContext):
       args: readPayload(args),
       content_type: args.content_type,
       people: question.required_approvals,
-      barred: [agent_id, initiator, answerable_to, requested_by, ...context.editorsOf(tenant, contract_digest)],
+      barred: [...barredFrom(question, context.policy), ...context.editorsOf(tenant, contract_digest)],
     },
     context.routine(contract),
   );

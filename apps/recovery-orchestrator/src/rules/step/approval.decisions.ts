@@ -33,7 +33,7 @@ const KNOWN_RESOLUTIONS: readonly string[] = RESOLUTION_VALUES;
 
 /** What everybody who ends an item is judged by beside the step. */
 export interface EndingContext {
-  readonly policy: Pick<RecoveryPolicy, 'ownerOf'>;
+  readonly policy: Pick<RecoveryPolicy, 'ownersOf'>;
   /** Who wrote or confirmed the contract with a digest, and its newest version. */
   readonly editorsOf: (tenant: string, digest: Buffer) => readonly string[];
 }
@@ -41,7 +41,7 @@ export interface EndingContext {
 /** What an approval is judged by beside the step. */
 export interface ApprovalContext extends EndingContext {
   readonly now: number;
-  readonly policy: Pick<RecoveryPolicy, 'ownerOf' | 'marginMs'>;
+  readonly policy: Pick<RecoveryPolicy, 'ownersOf' | 'marginMs'>;
 }
 
 /**
@@ -110,7 +110,7 @@ export function endingRefusal(
   { policy, editorsOf }: EndingContext,
 ): Refusal | null {
   const refusal =
-    selfRefusal([agentId, initiator, answerable, policy.ownerOf(tenant, agentId)], asking) ??
+    selfRefusal([agentId, initiator, answerable, ...policy.ownersOf(tenant, agentId)], asking) ??
     (terms === null ? null : editorRefusal(editorsOf(tenant, terms.contract_digest), asking));
   return refusal === null ? null : { ...refusal };
 }
