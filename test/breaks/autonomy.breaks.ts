@@ -140,8 +140,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.routine.unit.spec.ts',
     test: 'a message that no rule lets go, straight is a person’s while a agent_charter stops who asks, whatever agent they name',
     file: 'apps/recovery-orchestrator/src/core/forward.part.ts',
-    find: '[agent, asker.principal, ...asker.accounts].flatMap(',
-    replace: '[agent, ...asker.accounts].flatMap(',
+    find: 'const names = [agent, asker.principal, ...asker.accounts];',
+    replace: 'const names = [agent, ...asker.accounts];',
   },
   {
     id: 'a84-rung-without-ceiling',
@@ -263,7 +263,7 @@ export const BREAKS: readonly Break[] = [
     spec: CORE,
     test: `${STRAIGHT} that is frozen is not let by who answers for it`,
     file: 'apps/budget-accountant/src/rules/autonomy/freeze.decider.ts',
-    find: 'isAmong([standing.agent_id, owner], asker)',
+    find: 'isAmong([standing.agent_id, ...owners], asker)',
     replace: 'isAmong([standing.agent_id], asker)',
   },
   {

@@ -986,4 +986,13 @@ export const BREAKS: readonly Break[] = [
     find: 'ready && !elsewhere.some(isUnowned);',
     replace: 'ready && elsewhere.length >= 0;',
   },
+  {
+    id: 'a83-cli-sends-no-digest',
+    requirement: 'A83',
+    spec: 'apps/cli/src/commands/budgets.command.unit.spec.ts',
+    test: 'budgets decide exactly what was read: it is shown and asked about, and another digest is sent to nobody',
+    file: 'apps/cli/src/commands/budgets.command.ts',
+    find: '(read === undefined || read.toLowerCase() === digest)',
+    replace: "(read === undefined || read.toLowerCase() !== '')",
+  },
 ];

@@ -941,4 +941,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (!LOOKING.has(value.function)) return expr;',
     replace: 'if (accumulator === null || !LOOKING.has(value.function)) return expr;',
   },
+  {
+    id: 'p5-first-charter-alone-has-an-owner',
+    requirement: 'P5/owners',
+    spec: 'libs/contract/src/entries/entries.unit.spec.ts',
+    test: 'charters of one agent name everybody who answers for it, the tenant’s and the platform’s; the first is shown',
+    file: 'libs/contract/src/entries/verdicts.ts',
+    find: 'owners: [...new Set(charters.map(({ owner }) => owner))],',
+    replace: 'owners: [first.owner],',
+  },
 ];

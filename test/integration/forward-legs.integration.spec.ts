@@ -8,12 +8,13 @@ import {
   createWorker,
   guard,
   happened,
+  HttpApprovals,
   MemoryClaimStore,
   MemoryPositionStore,
   notHappened,
   systemClock,
 } from '@recourse/sdk';
-import type { ForwardTool, GuardedResult, Tool, Worker } from '@recourse/sdk';
+import type { ForwardTool, GuardedResult, GuardOptions, Tool, Worker } from '@recourse/sdk';
 import { EDITOR, INITIATOR, itemsOf, OPERATOR, runOn, startSystem, TENANT, until } from './system.testing.js';
 import type { Facts, System } from './system.testing.js';
 
@@ -22,7 +23,9 @@ const OBSERVE = 'payments.get_refund';
 const REVERSE = 'payments.reverse_refund';
 const REFUND = 'payments.issue_refund';
 const HELD_REFUND = 'payments.issue_later_refund';
+const ASKED_REFUND = 'payments.issue_asked_refund';
 const CANCEL = 'payments.cancel_refund';
+const AGENT = { subject: 'refund-agent', roles: ['agent'] };
 
 /** A provider that deduplicates by key and remembers every effect. */
 class Provider {
@@ -83,16 +86,26 @@ async function register(body: Facts & { readonly name: string }): Promise<void> 
   contracts.set(name, { contract: parsed.contract, digest: Buffer.from(String(digest), 'hex') });
 }
 
-async function act(capability: string, run: string, tool: ForwardTool): Promise<GuardedResult> {
+function contractOf(capability: string): { readonly contract: Contract; readonly digest: Buffer } {
   const known = contracts.get(capability);
   if (known === undefined) throw new Error(capability);
-  const { contract, digest } = known;
+  return known;
+}
+
+async function act(
+  capability: string,
+  run: string,
+  tool: ForwardTool,
+  more: Partial<GuardOptions> = {},
+): Promise<GuardedResult> {
+  const { contract, digest } = contractOf(capability);
   return guard(tool, {
     contract,
     contractDigest: digest,
     mode: 'enforce',
     producer: system.producer,
     clock: systemClock,
+    ...more,
   })({
     run: {
       tenant: TENANT,
@@ -125,12 +138,15 @@ beforeAll(async () => {
   await register(shipped(REFUND));
   await register(shipped('mail.cancel_message', CANCEL, { reconcile_capability: OBSERVE }));
   await register(shipped(REFUND, HELD_REFUND, { commit_hold_ms: HOLD_MS, cancel_capability: CANCEL }));
+  await register(
+    shipped(REFUND, ASKED_REFUND, { commit_hold_ms: HOLD_MS, cancel_capability: CANCEL, forward_approval: 'human' }),
+  );
   worker = createWorker({
     kafka: createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'worker' }),
     codecs: system.codecs,
     adapter: 'payments',
     tools: { [OBSERVE]: provider.observe, [REVERSE]: provider.reverse },
-    forwardTools: { [HELD_REFUND]: provider.forward },
+    forwardTools: { [HELD_REFUND]: provider.forward, [ASKED_REFUND]: provider.forward },
     clock: systemClock,
     claimStore: new MemoryClaimStore(),
     positions: new MemoryPositionStore(),
@@ -184,6 +200,33 @@ describe('an effect that its contract holds', () => {
     expect(await mutationOf(run, () => true)).toMatchObject({ recoverability: 'cancelled', execution_state: 'failed' });
     expect(made(run)).toBe(0);
     expect((await cancel()).status).toBe(200);
+  }, 90_000);
+});
+
+describe('a held effect whose contract wants people asked before it', () => {
+  it('goes once they agreed to it, and not for whoever only plans it', async () => {
+    const [asked, planned] = [runOn(0, 'asked'), runOn(1, 'planned')];
+    const approvals = new HttpApprovals({ url: system.plan.urls.orchestrator, token: () => system.token(AGENT) });
+    expect(await act(ASKED_REFUND, asked, provider.forward, { approvals })).toMatchObject({ code: 'APPROVAL_PENDING' });
+    const [question] = itemsOf(
+      await system.get('orchestrator', `/v1/forward-approvals?state=awaiting&run_id=${asked}`),
+    );
+    const said = { action_digest: question?.['action_digest'], reason: 'the customer called' };
+    const path = `/v1/forward-approvals/${String(question?.['approval_id'])}/approve`;
+    expect((await system.post('orchestrator', path, said, { person: OPERATOR })).status).toBe(200);
+    expect(await act(ASKED_REFUND, asked, provider.forward, { approvals })).toMatchObject({ kind: 'held' });
+    // Whoever may write to the wire plans it as a guard would that had asked.
+    expect(
+      await act(ASKED_REFUND, planned, provider.forward, {
+        contract: { ...contractOf(ASKED_REFUND).contract, forward_approval: 'policy' },
+      }),
+    ).toMatchObject({ kind: 'held' });
+    const ended = ({ recoverability }: Facts): boolean =>
+      recoverability !== 'pending_commit' && recoverability !== 'planned';
+    expect(await mutationOf(asked, ended)).toMatchObject({ execution_state: 'succeeded' });
+    const kept = await mutationOf(planned, ended);
+    expect(kept).toMatchObject({ execution_state: 'failed', recoverability: 'cancelled', reason: 'APPROVAL_MISSING' });
+    expect(provider.calls).not.toContain((kept['execution'] as Facts)['idempotency_key']);
   }, 90_000);
 });
 

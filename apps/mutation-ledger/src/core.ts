@@ -22,6 +22,7 @@ import { announcedIn, bodyIn, recordIn } from '@recourse/messages';
 import { onChunk, onCommit, onCommitDue } from './core/commits.part.js';
 import { noticesOf, onAck, onDeliveryDue, onReviewDelivery } from './core/consumers.part.js';
 import { onOrderErasure } from './core/erasures.part.js';
+import { onAgreed } from './core/agreements.part.js';
 import { onTool } from './core/executions.js';
 import { judgeAs, onCloseBreaker, onReviewed, onTrigger, onUndo } from './core/fall-commands.part.js';
 import { fall, onHeldDue, onRollbackDue } from './core/falls.part.js';
@@ -37,6 +38,7 @@ import { onReviewTrend } from './core/trends.part.js';
 import type { MutationsConfig, MutationsPolicy } from './policy.js';
 import { policyIn, policyOf } from './policy.js';
 import { EVOLVE } from './rows.js';
+import { AGREEMENT_KIND } from './rows/agreement.rows.js';
 import { commitIn } from './rows/commit.rows.js';
 import { CONSUMER_KINDS, DELIVERY } from './rows/consumer.rows.js';
 import { LIMIT_KINDS } from './rows/limit.rows.js';
@@ -59,9 +61,11 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
   return core<typeof MUTATIONS_LOG>(MUTATIONS_LOG, {
     inputs: [wireOfTools(policy), wireOfResults(policy), commandsOfPeople(policy), wireOfAcks(), ...heardLogs(policy)],
     views: [contractView, entryView, assumptionView, fallenView],
-    rows: [...MUTATION_KINDS, ...ROLLBACK_KINDS, ...LIMIT_KINDS, TREND_KIND, ...CONSUMER_KINDS].map((spec) => ({
-      spec,
-    })),
+    rows: [...MUTATION_KINDS, ...ROLLBACK_KINDS, ...LIMIT_KINDS, TREND_KIND, AGREEMENT_KIND, ...CONSUMER_KINDS].map(
+      (spec) => ({
+        spec,
+      }),
+    ),
     keyOf: keyOf,
     evolve: EVOLVE,
     due: dueOf(policy),
@@ -146,26 +150,32 @@ function commandsOfPeople(config: MutationsPolicy): InputTable {
   });
 }
 
-/** Logs of the other services, of assumptions, and the notices of all partitions. */
 /** A recovery goes on without what is noted of it here: its records are noted together, and told then. */
 const NOTED_TOGETHER = { mode: 'aligned', patienceMs: 10 } as const;
 
+/** What becomes of recoveries, and what people agreed to before an effect. */
+function heardRecoveries(): InputTable {
+  return heardOf('recourse.recoveries', {
+    ...NOTED_TOGETHER,
+    records: {
+      LegDispatched: ({ body, context }) => onRecovery(context, { type: 'LegDispatched', body }),
+      LegSettled: ({ body, context }) => onRecovery(context, { type: 'LegSettled', body }),
+      StepEscalated: ({ body, context }) => onRecovery(context, { type: 'StepEscalated', body }),
+      StepDenied: ({ body, context }) => onRecovery(context, { type: 'StepDenied', body }),
+      StepResolved: ({ body, context }) => onRecovery(context, { type: 'StepResolved', body }),
+      ForwardApprovalUsed: ({ body }) => onAgreed(body),
+    },
+  });
+}
+
+/** Logs of the other services, of assumptions, and the notices of all partitions. */
 function heardLogs(config: MutationsPolicy): readonly InputTable[] {
   const fell =
     <Body>(members: (body: Body) => Parameters<typeof onFall>[2]) =>
     ({ body, input, context }: Asked<Body>): Decision =>
       onFall(context, input, members(body), policyIn(config, context));
   return [
-    heardOf('recourse.recoveries', {
-      ...NOTED_TOGETHER,
-      records: {
-        LegDispatched: ({ body, context }) => onRecovery(context, { type: 'LegDispatched', body }),
-        LegSettled: ({ body, context }) => onRecovery(context, { type: 'LegSettled', body }),
-        StepEscalated: ({ body, context }) => onRecovery(context, { type: 'StepEscalated', body }),
-        StepDenied: ({ body, context }) => onRecovery(context, { type: 'StepDenied', body }),
-        StepResolved: ({ body, context }) => onRecovery(context, { type: 'StepResolved', body }),
-      },
-    }),
+    heardRecoveries(),
     heardOf('recourse.assumptions', {
       mode: 'broadcast',
       concerns: ({ type, body }, owns) =>

@@ -13,7 +13,7 @@ import type {
 import { fallenIn, movedIn, recoveryIdOf } from '@recourse/messages';
 import { OUTCOME_UNKNOWN } from './rules/mutation/manual.decisions.js';
 import { claimAfter, judgedClaim } from './rules/handle/handle.decider.js';
-import { closingRefsOf } from './rules/mutation/recoverability.decider.js';
+import { closingRefsOf } from './rules/mutation/closing.decider.js';
 import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from './rules/mutation/forward.fold.js';
 import type { ForwardRecord } from './rules/mutation/forward.fold.js';
 import { parentsOf, standsRef } from './rules/mutation/lineage.decider.js';
@@ -37,6 +37,7 @@ import {
 import { LIMIT_FOLD } from './rows/limit.rows.js';
 import { RECONCILIATION_FOLD } from './rows/reconciliation.rows.js';
 import { REEVALUATION_FOLD } from './rows/reevaluation.rows.js';
+import { AGREEMENT_FOLD } from './rows/agreement.rows.js';
 import { ADMISSION_FOLD, ROLLBACK_FOLD } from './rows/rollback.rows.js';
 import { TREND_FOLD } from './rows/trend.rows.js';
 
@@ -210,9 +211,18 @@ function boundBy(
 
 /** Events that close the window of its reversal. */
 function closingOf({ mutation_id, execution, recoverability, ref, terms }: Body<MutationRecorded>): readonly Change[] {
-  if (recoverability !== 'reversal_available') return [];
   const { tenant, run_id } = execution;
-  return closingRefsOf(ref.subject_ref, terms).map((event) =>
+  return recoverability === 'reversal_available' ? closingBy({ mutation_id, tenant, run_id, ref, terms }) : [];
+}
+
+function closingBy({
+  mutation_id,
+  tenant,
+  run_id,
+  ref,
+  terms,
+}: Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'ref' | 'terms'>): readonly Change[] {
+  return closingRefsOf(ref?.subject_ref ?? null, terms).map((event) =>
     putBinding({ mutation_id, tenant, run_id, ref: event, position: 0, closes: true }),
   );
 }
@@ -283,11 +293,20 @@ function reaffirmed({ mutation_id, tenant, evidence }: Body<MutationReaffirmed>,
   return [putBinding({ ...standing, position: evidence.position })];
 }
 
-function movedTo(
-  { run_id, mutation_id, event, to_state, reason, verified }: Moved,
-  state: StateView,
-  decidedAt: number,
-): readonly Change[] {
+/** Where an effect that is under way or a person's stays, and why, is not changed by what is heard of its window. */
+function noted({ run_id, mutation_id, event }: Moved, state: StateView, decidedAt: number): readonly Change[] {
+  const before = mutationIn(state, run_id, mutation_id);
+  if (before === undefined) return [];
+  if (event === 'handle_bound') return closingBy(before);
+  const expires_at = before.expires_at === null ? null : Math.min(before.expires_at, decidedAt);
+  return changed(state, run_id, mutation_id, decidedAt, { expires_at });
+}
+
+const NOTED: readonly Moved['event'][] = ['window_closed', 'handle_bound'];
+
+function movedTo(moved: Moved, state: StateView, decidedAt: number): readonly Change[] {
+  const { run_id, mutation_id, event, from_state, to_state, reason, verified } = moved;
+  if (from_state === to_state && NOTED.includes(event)) return noted(moved, state, decidedAt);
   const before = mutationIn(state, run_id, mutation_id);
   const attempts = (before?.compensation_attempts ?? 0) + (event === 'compensation_started' ? 1 : 0);
   const last_error =
@@ -382,6 +401,7 @@ const UNTOUCHED = {
 
 /** What each record of the log makes of rows. */
 export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
+  ...AGREEMENT_FOLD,
   ...MUTATION_FOLD,
   ...COMMIT_FOLD,
   ...COMPENSATION_FOLD,

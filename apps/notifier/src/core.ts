@@ -110,6 +110,7 @@ const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   // Its trouble is its step's: that waits.
   CompensationsExecuted: null,
   HandleJudged: { about: mutationOf, then: askAboutHandle },
+  EffectAgreed: null,
   MutationReaffirmed: null,
   SpreadOpened: null,
   SpreadContinued: null,

@@ -13,7 +13,7 @@ import type { MemberRecord, MemberRecordType, StepDispatched } from './rules/ste
 import { STEP_RECORDS, stepAfter, stepAfterMember } from './rules/step/step-row.transitions.js';
 import type { StepRecord, StepRecordType } from './rules/step/step-row.transitions.js';
 import type { StepDoc } from './rules/step/step.messages.js';
-import { isAtRest } from './rules/step/step.transitions.js';
+import { isAtRest, isUnderWay } from './rules/step/step.transitions.js';
 import { evolveForward } from './rows/forward.rows.js';
 import { evolveRoutine } from './rows/routine.rows.js';
 import { PEOPLE_FOLD } from './rows/people.rows.js';
@@ -100,7 +100,7 @@ function besides(state: StateView, told: StepRecord, step: StepDoc, at: number):
     case 'LookDispatched':
       return [reopen(state, told.body, step, at)];
     case 'MutationAdvanced':
-      return isAtRest(step.phase) ? [] : [reopen(state, told.body, step, at)];
+      return isAtRest(step.phase) || isUnderWay(step.phase) ? [] : [reopen(state, told.body, step, at)];
     case 'StepApproved':
     case 'GlassBroken':
       return [putApproval(told.body, at)];

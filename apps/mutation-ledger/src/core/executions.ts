@@ -1,12 +1,12 @@
 // Intents and executions as the ledger takes them: deduplicated, judged, bound under the contract they name.
 import { contractByDigest, contractByName, handlePlaces, isCloser, PayloadUnreadable } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
-import type { BroadcastView, DecideContext, Decision, RecordInput } from '@recourse/event-log';
+import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import { deriveId, namesReserved, REFS_MAX, RESERVED_PREFIX } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { FoundOut, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import type { NamedContract } from '../rules/mutation/bound.decisions.js';
-import { alreadyClosed, closedByExecution } from '../rules/mutation/recoverability.decider.js';
+import { closedByExecution, withClosed } from '../rules/mutation/closing.decider.js';
 import { cancelHeld, fallenRef } from '../rules/mutation/hold.decider.js';
 import { recordConflict, recordExecution, recordIntent } from '../rules/mutation/mutation.decider.js';
 import { standingOfExecution, standingOfIntent } from '../rules/mutation/reported.decisions.js';
@@ -73,17 +73,17 @@ export function onTool(context: DecideContext, event: ToolEvent, policy: FallPol
   }
 }
 
-/** An execution, what contradicts it already, and the windows that it closes. Errors: PayloadUnreadable. */
+/** An execution, how it was found out (null: its producer told), what contradicts it already, and the windows that it closes. Errors: PayloadUnreadable. */
 export function executionFacts(
   context: DecideContext,
   id: string,
   event: ToolExecuted,
   contract: NamedContract | null,
   policy: FallPolicy,
+  found_out: FoundOut | null = null,
 ): readonly MutationRecord[] {
   const { tenant, run_id: runId, outcome } = event;
   const mutation = mutationIn(context.state, runId, id);
-  const view = context.views.view('assumptions');
   const judgements = outcome === 'failed' ? [] : judgementsOf(context, event, event.assumption_refs);
   const bound =
     mutation === undefined
@@ -99,34 +99,25 @@ export function executionFacts(
     policy,
   );
   const found = [
-    closedAlready(recorded, event, view),
+    ...closedAlready(context, { ...recorded, body: { ...recorded.body, found_out } }),
     ...contradictionsAtBinding(id, tenant, runId, judgements, bound),
-    ...closes(context, id, event, recorded.body.ref.subject_ref),
+    ...closes(
+      context,
+      { mutation_id: id, tenant, capability: event.capability, ref: recorded.body.ref, found_out },
+      event,
+    ),
     ...takenAlong(context, id, event, recorded.body.execution_state),
   ];
   return fall(context, found, policy);
 }
 
-/** The same, with how it was found out on the record of that execution. */
-export function foundOut(records: readonly MutationRecord[], id: string, found: FoundOut): readonly MutationRecord[] {
-  return records.map((told) =>
-    told.type === 'MutationRecorded' && told.body.mutation_id === id
-      ? { ...told, body: { ...told.body, found_out: found } }
-      : told,
-  );
-}
-
-/** Where the event that closes the window happened before, the window is closed from the start. */
+/** Where the event that closes the window happened before, the window is closed from the start: stated, or executed in its run. */
 function closedAlready(
+  { state, views, now }: DecideContext,
   recorded: MutationRecord<'MutationRecorded'>,
-  { tenant, run_id }: ToolExecuted,
-  view: BroadcastView,
-): MutationRecord {
-  const { ref, terms, recoverability } = recorded.body;
-  const closed = recoverability === 'reversal_available' ? alreadyClosed({ tenant, run_id, ref, terms }, view) : null;
-  if (closed === null) return recorded;
-  const reason = `CLOSED_BY:${closed}`;
-  return { ...recorded, body: { ...recorded.body, recoverability: 'reversal_expired', reason, warn_at: null } };
+): readonly MutationRecord[] {
+  const { run_id } = recorded.body.execution;
+  return withClosed(recorded, { view: views.view('assumptions'), runOf: () => mutationsIn(state, run_id) }, now);
 }
 
 /** Verdicts on all that an action relies on: assumptions, and that the commits it was derived from stand. */
@@ -143,16 +134,12 @@ export function judgementsOf(
 
 /** Looks at the run only where some contract names the capability as what closes a window. */
 function closes(
-  context: DecideContext,
-  id: string,
-  { tenant, run_id, capability, outcome }: ToolExecuted,
-  subjectRef: string | null,
+  { state, views, now }: DecideContext,
+  closer: Parameters<typeof closedByExecution>[0],
+  { run_id, outcome }: ToolExecuted,
 ): readonly MutationRecord[] {
-  if (outcome !== 'succeeded' || !isCloser(context.views.view('contracts'), capability)) return [];
-  return closedByExecution(
-    { mutation_id: id, tenant, capability, subject_ref: subjectRef },
-    mutationsIn(context.state, run_id),
-  );
+  if (outcome !== 'succeeded' || !isCloser(views.view('contracts'), closer.capability)) return [];
+  return closedByExecution(closer, mutationsIn(state, run_id), now);
 }
 
 /** An intent. A held one that something speaks against already is cancelled with it. */

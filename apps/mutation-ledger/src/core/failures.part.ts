@@ -44,6 +44,7 @@ const NOT_LET_GO: ReadonlySet<string> = new Set<CancelReason>([
   'PRECONDITION_UNKNOWN',
   'KILL_SWITCH',
   'CHARTER_REFUSED',
+  'APPROVAL_MISSING',
 ]);
 
 function undone(

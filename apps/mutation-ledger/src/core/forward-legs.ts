@@ -1,5 +1,6 @@
 // What the ledger does about forward actions whose end it does not know yet: worker's answers, cancels, and the clock.
 import { charterVerdict, killVerdict } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
 import { accepted, append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import { isAmong, isObserved, speaksUnder } from '@recourse/kernel';
@@ -17,8 +18,9 @@ import { withTakenAlong } from './failures.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import type { Ask, CancelReason, Mutation } from '../rules/mutation/mutation.messages.js';
+import { lacksAgreement } from './agreements.part.js';
 import { cancels, contractOfMutation } from './cancels.js';
-import { contractOf, executionFacts, foundOut, judgementsOf, oneOrNone } from './executions.js';
+import { contractOf, executionFacts, judgementsOf, oneOrNone } from './executions.js';
 import type { Named } from './executions.js';
 import { mutationIn } from '../rows/mutation.rows.js';
 import { signedBy } from './handles.part.js';
@@ -153,8 +155,7 @@ function answering(
     ...holdOf(context, mutation, policy),
     contract: contract?.contract ?? null,
     heard: null,
-    record: (event, found) =>
-      foundOut(executionFacts(context, mutation.mutation_id, event, contract, policy), mutation.mutation_id, found),
+    record: (event, found) => executionFacts(context, mutation.mutation_id, event, contract, policy, found),
   };
 }
 
@@ -165,18 +166,21 @@ function holdOf(context: DecideContext, mutation: Mutation, policy: FallPolicy):
     policy,
     contract: contractOfMutation(context, mutation),
     judgements: judgementsOf(context, mutation.execution, mutation.forward?.refs ?? []),
-    forbidden: forbiddenBy(context, mutation),
+    forbidden: forbiddenBy(context, mutation, contractOfMutation(context, mutation)),
   };
 }
 
-/** What the registry says of an effect that is about to go: a switch comes first, then the charter of its agent. */
-function forbiddenBy(
-  { views }: DecideContext,
-  { tenant, execution: { agent_id: agent }, capability }: Mutation,
-): HoldContext['forbidden'] {
-  const entries = views.view('entries');
+/** What forbids an effect that is about to go: a switch comes first, then the charter of its agent, then that nobody was asked. */
+function forbiddenBy(context: DecideContext, mutation: Mutation, contract: Contract | null): HoldContext['forbidden'] {
+  const {
+    tenant,
+    execution: { agent_id: agent },
+    capability,
+  } = mutation;
+  const entries = context.views.view('entries');
   if (!killVerdict(entries, { tenant, agent, capability }).admitted) return 'KILL_SWITCH';
-  return charterVerdict(entries, tenant, agent, capability).admitted ? null : 'CHARTER_REFUSED';
+  if (!charterVerdict(entries, tenant, agent, capability).admitted) return 'CHARTER_REFUSED';
+  return lacksAgreement(context, mutation, contract) ? 'APPROVAL_MISSING' : null;
 }
 
 /** What names the contract a mutation ran under. */

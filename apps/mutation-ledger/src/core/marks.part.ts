@@ -24,6 +24,7 @@ import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
 import { rollBack } from '../rules/mutation/mutation.decider.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
+import { endingBy } from '../rules/mutation/closing.decider.js';
 import { EFFECTS_MAX } from '../rules/mutation/refs.decider.js';
 import type { MutationRecord } from '../rules/record.messages.js';
 import { record } from '../rules/record.messages.js';
@@ -162,7 +163,8 @@ function markOf(context: DecideContext, member: Admitted, policy: MarkPolicy): F
   const { tenant, run_id, mutation_id } = member;
   const mutation = storedMutationIn(context.state, run_id, mutation_id);
   if (!isRecorded(mutation) || mutation.tenant !== tenant || isHandleAsked(mutation)) return null;
-  return rollBack(mutation, member, consumersDue(context, scopedOf(mutation), policy.ackWaits));
+  const ref = endingBy(mutation.ref, mutation.expires_at);
+  return rollBack({ ...mutation, ref }, member, consumersDue(context, scopedOf(mutation), policy.ackWaits));
 }
 
 function markOfCommit(

@@ -25,28 +25,19 @@ import type { Ledger } from './ledger.testing.js';
 const HOUR = 3_600_000;
 const NOW = 10 * HOUR;
 
-/** Its agent is of otto, it was done for ada, and its contract was registered by owner. */
+/** Its agent is of otto, and by a charter of the platform of petra; it was done for ada, and its contract was registered by owner. */
 function begun(isRebuilt: boolean, more: Parameters<typeof ledger>[0] = {}): Ledger {
   const made = ledger({ isRebuilt, ...more });
-  const body = JSON.stringify({
-    owner: 'otto',
-    doc: 'd',
-    agent: 'agent-1',
-    purpose: 'p',
-    allowed: ['x.*'],
-    denied: [],
-  });
-  made.entries.append(
-    'a',
-    fact('EntryRegistered', {
-      kind: 'agent_charter',
-      tenant: 'acme',
-      name: 'a',
-      version: 1,
-      digest: Buffer.alloc(32),
-      body,
-    }),
-  );
+  for (const [owner, tenant, name] of [
+    ['otto', 'acme', 'a'],
+    ['mallory', 'acme', 'a0'],
+    ['petra', '*', 'a'],
+  ] as const) {
+    const charter = { owner, doc: 'd', agent: 'agent-1', purpose: 'p', allowed: ['x.*'], denied: [] };
+    const body = JSON.stringify(charter);
+    const of = { kind: 'agent_charter', tenant, name, version: 1, digest: Buffer.alloc(32), body };
+    made.entries.append('a', fact('EntryRegistered', of));
+  }
   return made;
 }
 
@@ -103,6 +94,8 @@ const BARRED = [
   ['the agent without its prefix', 'agent-1', 'SELF_APPROVAL'],
   ['whom it was done for', 'Ada', 'SELF_APPROVAL'],
   ['who owns the agent', 'otto', 'SELF_APPROVAL'],
+  ['who owns it by another charter', 'mallory', 'SELF_APPROVAL'],
+  ['who owns it by a charter of the platform', 'petra', 'SELF_APPROVAL'],
   ['who made the contract', 'owner', 'EDITOR_APPROVAL'],
 ] as const;
 

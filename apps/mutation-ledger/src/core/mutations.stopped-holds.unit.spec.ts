@@ -1,9 +1,12 @@
 // What is held goes out under no kill switch and against no charter: it is cancelled when its hold ends (A60, D64).
 import { describe, expect, it } from '@jest/globals';
-import { contractDigest } from '@recourse/contract';
+import { contractDigest, forwardApprovalId, forwardDigest, readPayload } from '@recourse/contract';
+import type { RecordInput } from '@recourse/event-log';
+import type { Json } from '@recourse/kernel';
 import { entrySaid, fact, WAYS } from '@recourse/testing';
 import {
   contractText,
+  fromRecoveries,
   intent,
   ledger,
   MUTATION,
@@ -11,6 +14,7 @@ import {
   planned,
   reported,
   request,
+  RUN,
   seen,
   TENANT,
 } from './ledger.testing.js';
@@ -66,6 +70,60 @@ describe.each(WAYS)('an effect that is held, $way', ({ isRebuilt }) => {
     entries.append('one', entry('agent_charter', body));
     run.whenDue(ENDS).then(cancelled('CHARTER_REFUSED'));
     expect(run.outgoing()).toEqual([]);
+  });
+
+  describe('under a contract that wants people asked before it', () => {
+    const ASKING = { ...HELD, forward_approval: 'dual_control' };
+    const plan = intent();
+    const digestOf = (args: Json, contract = contractText(ASKING)): string =>
+      forwardDigest({
+        tenant: TENANT,
+        runId: RUN,
+        effectKey: plan.effect_key,
+        capability: CAPABILITY,
+        contractDigest: contractDigest(contract).toString('hex'),
+        subjectRef: plan.subject_ref,
+        args,
+      });
+    const used = (digest: string, more: object = {}) =>
+      fromRecoveries('ForwardApprovalUsed', {
+        approval_id: forwardApprovalId(TENANT, RUN, plan.effect_key, digest),
+        tenant: TENANT,
+        run_id: RUN,
+        round: 1,
+        mutation_id: MUTATION,
+        attempt: 1,
+        used_by: AGENT,
+        command_id: 'use-1',
+        agreed_by: ['mira', 'olga'],
+        ...more,
+      });
+    const ARGS = readPayload(plan.args);
+
+    it('goes where they agreed to exactly that, whether its plan was heard before or after', () => {
+      expect(plan.subject_ref).toBeNull();
+      for (const isBefore of [true, false]) {
+        const text = contractText(ASKING);
+        const { run } = ledger({ isRebuilt, asks: true, contracts: [text] });
+        const told = planned(intent({ is_held: true, contract_digest: contractDigest(text) }));
+        for (const [index, input] of (isBefore ? [used(digestOf(ARGS)), told] : [told, used(digestOf(ARGS))]).entries())
+          run.when(input, NOW + index);
+        run.whenDue(ENDS + 1).then(fact('HoldElapsed'), fact('WorkerAsked', { request: { kind: 'release' } }));
+      }
+    });
+
+    it.each<readonly [string, RecordInput | null]>([
+      ['nobody was asked', null],
+      ['they agreed to other arguments', used(digestOf({ order: 'another' }))],
+      ['they agreed to it under another contract', used(digestOf(ARGS, contractText(HELD)))],
+      ['they agreed for another tenant', used(digestOf(ARGS), { tenant: 'globex' })],
+      ['they agreed to another effect', used(digestOf(ARGS), { mutation_id: 'mut_other' })],
+    ])('does not go where %s', (_how, heard) => {
+      const { run } = start(ASKING);
+      if (heard !== null) run.when(heard, NOW + 1);
+      run.whenDue(ENDS).then(cancelled('APPROVAL_MISSING'));
+      expect(run.outgoing()).toEqual([]);
+    });
   });
 
   it('goes where a charter allows it, and where the switch was lifted in time', () => {

@@ -11,7 +11,7 @@ import {
   toldByPerson,
 } from '../rules/mutation/settling.decider.js';
 import { endingRefusal } from './ending.part.js';
-import { contractOf, executionFacts, foundOut } from './executions.js';
+import { contractOf, executionFacts } from './executions.js';
 import type { FallPolicy } from './falls.part.js';
 import { factsOf } from './forward-legs.js';
 import { refuse } from './refuse.js';
@@ -42,6 +42,6 @@ export function onSettle(context: DecideContext, command: SettleMutation, policy
   const named = contractOf(context, factsOf(mutation));
   if (named.kind === 'wait') return named.decision;
   const found = foundByPerson(command, context.now);
-  const facts = foundOut(executionFacts(context, mutation_id, told, named.contract, policy), mutation_id, found);
+  const facts = executionFacts(context, mutation_id, told, named.contract, policy, found);
   return accepted(200, answer, settledFact(mutation, command), ...facts);
 }

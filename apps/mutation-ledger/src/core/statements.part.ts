@@ -6,7 +6,7 @@ import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import type { Announced, AssumptionStated } from '@recourse/messages';
-import { closeByEvent, closedByStatement } from '../rules/mutation/recoverability.decider.js';
+import { closeByEvent, closedByStatement } from '../rules/mutation/closing.decider.js';
 import { isHeld } from '../rules/mutation/hold.decider.js';
 import { decideFalls, standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Falling, Passed } from '../rules/mutation/lineage.decider.js';
@@ -60,7 +60,7 @@ export function onStatement(
   const scope = refScope(body.tenant, body.ref);
   const bindings = bindingsIn(state, scope);
   const closed = closedByStatement(body, bindings).flatMap(
-    (binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body) ?? [],
+    (binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body, context.now) ?? [],
   );
   const contradicted = decideStatement(
     body,

@@ -368,7 +368,7 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
 
     it('past the window goes to a person: it closed before the next dispatch (P6)', () => {
       const { run } = dispatchedWith({}, ref({ reversal_expires_at: ANSWER_BY + 5_000 }));
-      run.when(windowClosed(), SENT_AT + 1).thenNothing();
+      run.when(windowClosed(), SENT_AT + 1).then(fact('MutationAdvanced', { reason: 'REVERSAL_EXPIRED' }));
       run
         .whenDue(ANSWER_BY)
         .whenDue(RETRY_AT)

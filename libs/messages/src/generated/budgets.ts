@@ -307,6 +307,10 @@ export interface BudgetSettled {
   readonly expires_at: number | null;
   /** Approval that the rung wanted before the effect and that is not known yet; null where none is waited for. */
   readonly awaited: AwaitedApproval | null;
+  /** What was executed, where its capability or its subject is another than was reserved: caps count this; null where it is what was reserved. */
+  readonly capability: string | null;
+  /** Its subject, as an id; says something only where capability does. Null where it has none. */
+  readonly subject_id: string | null;
 }
 
 export const MOVED_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;

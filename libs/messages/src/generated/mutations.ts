@@ -407,6 +407,26 @@ export interface DivergenceReviewed {
   readonly command_id: string;
 }
 
+/** Whoever is asked before an effect agreed to it, and it was begun: one that is held may go at its end. */
+export interface EffectAgreed {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Mutation that was agreed to. */
+  readonly mutation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Question that was agreed to: derived from tenant, run, effect and action. */
+  readonly approval_id: string;
+  /** Who agreed: people, or the policy and its rule, policy:bundle@version/rule. */
+  readonly agreed_by: readonly string[];
+}
+
 /** A person had data erased: the keys that seal it are destroyed once this is on record. */
 export interface ErasureOrdered {
   /** Position in the accepted chain of the partition, from 1 without gaps. */

@@ -7,7 +7,7 @@ import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
 import type { CommandAnswered, CutAccepted, DiscardParked, ObligationResent, ParkedResolved, PayloadsRead, Progress, RecordParked, RecordReading, RecordRedirected, RecordsRefused, RedriveParked, TimeAccepted, WireLossAccepted } from './log.js';
-import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DeliveryReviewed, DivergenceReviewed, ErasureOrdered, ExecutionConflicted, ExecutionOverdue, HandleJudged, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OrderErasure, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDelivery, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
+import type { AckRefused, AnswerRefused, BreakerClosed, BreakerOpened, CancelMutation, CheckpointHardened, CheckpointRecorded, CheckpointRolledBack, CloseBreaker, CommitBeyondBound, CompensationsExecuted, ConfirmTrigger, ConsumerAcknowledged, DeliveryOverdue, DeliveryReviewed, DivergenceReviewed, EffectAgreed, ErasureOrdered, ExecutionConflicted, ExecutionOverdue, HandleJudged, HeldReviewed, HoldElapsed, LineageReconciled, MutationPlanned, MutationReaffirmed, MutationRecorded, MutationSettled, MutationsFell, OrderErasure, OutOfBandReviewed, Reattached, ReconcileLineage, ReconcileMutation, RecoverabilityChanged, ReevaluationClosed, ReevaluationContinued, ReevaluationOpened, RejectTrigger, ReviewDelivery, ReviewDivergence, ReviewOutOfBand, ReviewTrend, RollbackEscalated, RollbackOutOfBand, SettleMutation, SourceJudged, SpreadClosed, SpreadContinued, SpreadOpened, StateChunkRecorded, StormCounted, TrendReviewed, TrendRose, TriggerHeld, TriggerRedundant, TriggerRejected, TriggerRollback, TriggerUnmatched, UndoListed, UndoRun, WindowClosing, WorkerAnswered, WorkerAsked } from './mutations.js';
 import type { BoundReached, CommitReattached, DerivationAnnounced, RollbackAnnounced, RollbackSettled } from './notifications.js';
 import type { OutcomeCounted, OutcomeRecorded } from './outcomes.js';
 import type { AbandonStep, ApproveStep, BreakGlass, BreakerNoted, CheckStep, CloseIncident, CloseTask, DecideForwardApproval, DenyStep, DependentNoted, DependentSettled, EscalateStep, FactChanged, FactsAsked, FactsObserved, ForwardApprovalDecided, ForwardApprovalExpired, ForwardApprovalRequested, ForwardApprovalUsed, GlassBroken, HaltsReviewed, IncidentClosed, IncidentOpened, LegDispatched, LegSettled, LookAnswered, LookDispatched, MutationAdvanced, RecoveryClosed, RecoveryPlanned, ReportRefused, RequestForwardApproval, ResolveStep, RetryStep, StepApproved, StepBound, StepDenied, StepEscalated, StepHalted, StepReopened, StepResolved, StepWaits, TaskClosed, TasksOpened, UseForwardApproval } from './recoveries.js';
@@ -338,6 +338,7 @@ export const TOPICS = [
       "recourse.mutations.ExecutionOverdue",
       "recourse.mutations.MutationSettled",
       "recourse.mutations.HandleJudged",
+      "recourse.mutations.EffectAgreed",
       "recourse.mutations.MutationsFell",
       "recourse.mutations.RecoverabilityChanged",
       "recourse.mutations.CompensationsExecuted",
@@ -691,6 +692,7 @@ export type MutationsRecord =
   | { readonly type: 'ExecutionOverdue'; readonly body: ExecutionOverdue }
   | { readonly type: 'MutationSettled'; readonly body: MutationSettled }
   | { readonly type: 'HandleJudged'; readonly body: HandleJudged }
+  | { readonly type: 'EffectAgreed'; readonly body: EffectAgreed }
   | { readonly type: 'MutationsFell'; readonly body: MutationsFell }
   | { readonly type: 'RecoverabilityChanged'; readonly body: RecoverabilityChanged }
   | { readonly type: 'CompensationsExecuted'; readonly body: CompensationsExecuted }

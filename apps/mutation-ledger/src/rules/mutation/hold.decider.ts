@@ -90,7 +90,7 @@ export interface HoldContext {
   /** Verdicts on the mutation's refs, from one view. */
   readonly judgements: readonly Judgement[];
   /** Why the registry does not let the effect go; null where it does. */
-  readonly forbidden: Extract<CancelReason, 'KILL_SWITCH' | 'CHARTER_REFUSED'> | null;
+  readonly forbidden: Extract<CancelReason, 'KILL_SWITCH' | 'CHARTER_REFUSED' | 'APPROVAL_MISSING'> | null;
 }
 
 /** Does something speak against letting the effect go? */

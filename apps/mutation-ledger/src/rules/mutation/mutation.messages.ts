@@ -57,7 +57,9 @@ export type CancelReason =
   /** A kill switch stood at the end of the hold. */
   | 'KILL_SWITCH'
   /** The charter of its agent does not let it go. */
-  | 'CHARTER_REFUSED';
+  | 'CHARTER_REFUSED'
+  /** Its contract wants people asked before it, and nobody agreed to what is held. */
+  | 'APPROVAL_MISSING';
 
 /** Why an input cannot be taken. */
 export type ParkCode =

@@ -54,7 +54,8 @@ const NONE = {
  *
  * A dispatch that was decided in the window starts a compensation even where the ledger hears of it after the expiry; each
  * further attempt is on record where the compensation stands, and one that a person had tried again begins it anew. A verified observation is believed wherever a compensation may have run. `resolved` closes a person's item and not the state:
- * without an observation nothing becomes `compensated`.
+ * without an observation nothing becomes `compensated`. An event that ends reversibility moves nothing that is under way or a
+ * person's, and is on record there all the same: no further attempt is begun (B5).
  */
 export const RECOVERABILITY_AFTER = {
   planned: {
@@ -86,6 +87,7 @@ export const RECOVERABILITY_AFTER = {
   reversal_expired: { ...NONE, compensation_started: 'compensating', manual_required: 'manual_resolution_required' },
   compensating: {
     ...NONE,
+    window_closed: 'compensating',
     compensation_started: 'compensating',
     compensation_verified: 'compensated',
     compensation_failed: 'compensation_failed',
@@ -93,6 +95,7 @@ export const RECOVERABILITY_AFTER = {
   },
   compensation_failed: {
     ...NONE,
+    window_closed: 'compensation_failed',
     compensation_started: 'compensating',
     compensation_verified: 'compensated',
     manual_required: 'manual_resolution_required',
@@ -100,6 +103,8 @@ export const RECOVERABILITY_AFTER = {
   },
   manual_resolution_required: {
     ...NONE,
+    handle_bound: 'manual_resolution_required',
+    window_closed: 'manual_resolution_required',
     compensation_started: 'compensating',
     compensation_verified: 'compensated',
     resolved: 'manual_resolution_required',

@@ -312,7 +312,7 @@ function boundBy(body: Body<'StepBound'>, step: StepDoc, at: number): StepDoc {
   );
 }
 
-/** A person who has the step keeps reason, owner and deadline; the facts are those of now. */
+/** Who has the step, a person or a worker, keeps it with reason, owner and deadline; the facts are those of now. */
 function advancedBy(body: Body<'MutationAdvanced'>, step: StepDoc, at: number): StepDoc {
   const { decision, reason, owner, deadline_at, outcome_kind, recoverability: _ledgers, ...learnt } = body;
   const event = advanceOf(step.phase, reason as DecisionReason); // as in openedBy
@@ -322,7 +322,7 @@ function advancedBy(body: Body<'MutationAdvanced'>, step: StepDoc, at: number): 
     ref: untilClosed(body.ref, reason, at),
     outcome_kind: outcome_kind ?? step.outcome_kind,
   };
-  return event === 'AdvancedWithPerson'
+  return event === 'AdvancedWithPerson' || event === 'WindowEnded'
     ? moveStep(facts, event, at)
     : moveStep({ ...facts, decision, reason, owner, deadline_at, due_at: deadline_at }, event, at);
 }

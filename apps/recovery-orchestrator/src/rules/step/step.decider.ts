@@ -26,7 +26,7 @@ import { silence } from './report.decider.js';
 import { openedBy, stepFollowing, stepsFollowing } from './step-row.transitions.js';
 import { replaced } from './step.messages.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
-import { isAtRest } from './step.transitions.js';
+import { isAtRest, isUnderWay } from './step.transitions.js';
 
 /** Opens the steps of marked mutations, in one plan. What was marked before is left alone. */
 export function open(marked: readonly Marked[], context: StepContext): readonly RecoveryRecord[] {
@@ -171,7 +171,7 @@ export function resume(step: StepDoc, context: StepContext): readonly RecoveryRe
   return step.phase === 'halted' ? conclude(draft(step, context.now, goOn(step, context)), context) : [];
 }
 
-/** The windows of mutations closed: a step that still waits for a person or for the forward action is escalated now. */
+/** The windows of mutations closed: a step that still waits for a person or for the forward action is escalated now, and no other begins another attempt (B5). */
 export function closeWindows(
   mutationIds: readonly string[],
   tenant: string,
@@ -188,8 +188,30 @@ export function closeWindows(
 
 function closeWindow(step: StepDoc, context: StepContext): readonly RecoveryRecord[] {
   // What was sent before has a time of its own: until then a copy may act (L11).
-  if (!WAITS_FOR_OTHERS.includes(step.phase) || (step.phase === 'waiting' && step.attempt > 0)) return [];
+  if (isUnderWay(step.phase) && step.attempt > 0) return windowNoted(step, context);
+  if (step.phase === 'manual' || step.phase === 'looking') return windowNoted(step, context);
+  if (!WAITS_FOR_OTHERS.includes(step.phase)) return [];
   return conclude(draft(step, context.now, escalated(step, 'REVERSAL_EXPIRED', context.now, context.policy)), context);
+}
+
+/** Whoever has the step keeps it: only its window is over, where that was not known. */
+function windowNoted(step: StepDoc, { now, policy }: StepContext): readonly RecoveryRecord[] {
+  const { ref, deadline_at } = step;
+  if (ref.reversal_expires_at === null || ref.reversal_expires_at <= now) return [];
+  const { step_id, recovery_id, rollback_id, tenant, run_id, mutation_id, execution_state, call, action_digest } = step;
+  const { execution, terms, reverses_record_hash, owner, required_approvals, in_force, answerable_to } = step;
+  const { executed_seq, outcome_kind, found_out, lacking } = step;
+  return [
+    record('MutationAdvanced', {
+      ...{ step_id, recovery_id, rollback_id, tenant, run_id, mutation_id, execution_state, call, action_digest },
+      ...{ execution, terms, ref, reverses_record_hash, owner, required_approvals, in_force, answerable_to },
+      ...{ executed_seq, outcome_kind, found_out, lacking },
+      recoverability: 'reversal_expired',
+      decision: 'manual_review',
+      reason: 'REVERSAL_EXPIRED',
+      deadline_at: deadline_at ?? now + policy.reviewDeadlineMs,
+    }),
+  ];
 }
 
 /** Phases in which nothing is under way that the window's end would have to be told to. */

@@ -60,6 +60,7 @@ export const STEP_EVENTS = [
   'AdvancedToGo',
   'AdvancedToNothing',
   'AdvancedWithPerson',
+  'WindowEnded',
   'Resolved',
   'ReopenedForPeople',
   'ReopenedToGo',

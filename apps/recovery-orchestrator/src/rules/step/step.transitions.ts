@@ -54,6 +54,7 @@ const NEVER = {
   AdvancedToGo: null,
   AdvancedToNothing: null,
   AdvancedWithPerson: null,
+  WindowEnded: null,
   ReopenedForPeople: null,
   ReopenedToGo: null,
   LookSent: null,
@@ -78,7 +79,8 @@ const DECIDED_ANEW = {
  *
  * A dispatched step has no `Escalated`: until its lease, a call time-out and the margin have passed, a worker may still act on
  * it, so it cannot be abandoned (L11). What the ledger learns of the forward action after the mark decides a step anew
- * where none of its effects was undone yet; a person who has it keeps it, with the facts as they are now.
+ * where none of its effects was undone yet; a person who has it keeps it, with the facts as they are now. A window that an
+ * event closed ends for what is under way too: what is out keeps its lease, and nothing is sent after it (B5).
  */
 export const PHASE_AFTER = {
   held: { ...NEVER, ...DECIDED_ANEW, BoundForPeople: 'awaiting_approval', BoundToGo: 'approved', Escalated: 'manual' },
@@ -110,6 +112,7 @@ export const PHASE_AFTER = {
     Halted: 'halted',
     Dispatched: 'dispatched',
     Compensated: 'compensated',
+    WindowEnded: 'waiting',
     LookSent: 'looking',
     Escalated: 'manual',
   },
@@ -139,11 +142,13 @@ export const PHASE_AFTER = {
     Compensated: 'compensated',
     Unsettled: 'retrying',
     NotBegun: 'waiting',
+    WindowEnded: 'dispatched',
     Uncertain: 'uncertain',
     LookSent: 'looking',
   },
   uncertain: {
     ...NEVER,
+    WindowEnded: 'uncertain',
     Waited: 'waiting',
     Halted: 'halted',
     Dispatched: 'dispatched',
@@ -153,6 +158,7 @@ export const PHASE_AFTER = {
   },
   retrying: {
     ...NEVER,
+    WindowEnded: 'retrying',
     Waited: 'waiting',
     Halted: 'halted',
     Dispatched: 'dispatched',
@@ -200,8 +206,16 @@ const ADVANCE_TO = {
   not_needed: 'AdvancedToNothing',
 } as const satisfies Record<(typeof PHASE_OPENED_BY)[DecisionReason], StepEvent>;
 
+/** Phases in which an attempt was made, and no person has it: of what the ledger learns they hear only that the window ended. */
+const PHASES_UNDER_WAY: readonly StepPhase[] = ['waiting', 'dispatched', 'uncertain', 'retrying'];
+
+export function isUnderWay(phase: StepPhase): boolean {
+  return PHASES_UNDER_WAY.includes(phase);
+}
+
 /** Event the ledger's news are for a step. */
 export function advanceOf(phase: StepPhase, reason: DecisionReason): StepEvent {
+  if (isUnderWay(phase)) return 'WindowEnded';
   return phase === 'manual' || phase === 'looking' ? 'AdvancedWithPerson' : ADVANCE_TO[PHASE_OPENED_BY[reason]];
 }
 

@@ -1,0 +1,197 @@
+// What closes a window, in whichever order it is told, and while the undoing is under way or a person's (B5).
+import { describe, expect, it } from '@jest/globals';
+import { closingRef, contractDigest } from '@recourse/contract';
+import type { ToolExecuted } from '@recourse/messages';
+import { fact, WAYS } from '@recourse/testing';
+import {
+  contractText,
+  DENIED,
+  DISPATCHED,
+  escalated,
+  executed,
+  fell,
+  HOUR_MS,
+  ledger,
+  moved,
+  MUTATION,
+  NOW,
+  outcome,
+  refund,
+  registered,
+  resolvedBy,
+  ROLLBACK,
+  state,
+  statement,
+  TRIGGERED,
+} from './ledger.testing.js';
+
+const SETTLE = 'payments.settle_refund';
+const EVENT = 'provider settlement';
+const COMMITTED = NOW - 1_000;
+const EXPIRES = COMMITTED + HOUR_MS;
+
+describe.each(WAYS)('an execution that ends reversibility, $way', ({ isRebuilt }) => {
+  const text = contractText({ window_closed_by: [SETTLE] });
+  const settle = contractText({ name: SETTLE });
+  const start = () => {
+    const made = ledger({ isRebuilt, contracts: [text] });
+    made.contracts.append(SETTLE, registered(settle));
+    return made.run;
+  };
+  const effect = (more: Partial<ToolExecuted> = {}) =>
+    executed(refund({ contract_digest: contractDigest(text), committed_at: COMMITTED, ...more }));
+  const UNKNOWN = { event_id: 'ev-0', outcome: 'uncertain', result: null, external_transaction_ref: null } as const;
+  const settles = (committed_at: number, more: Partial<ToolExecuted> = {}) =>
+    executed(
+      refund({
+        event_id: 's-1',
+        effect_key: 's-1',
+        capability: SETTLE,
+        contract_digest: contractDigest(settle),
+        subject_ref: '4711',
+        assumption_refs: [],
+        committed_at,
+        ...more,
+      }),
+    );
+  const rowOf = (run: ReturnType<typeof start>) =>
+    run
+      .rows('mutation')
+      .map(({ doc }) => doc)
+      .find((doc) => doc['mutation_id'] === MUTATION);
+  const CLOSED = { recoverability: 'reversal_expired', reason: `CLOSED_BY:${SETTLE}` };
+
+  it('closes the window of an effect that is found later to have happened before', () => {
+    const run = start()
+      .when(effect(UNKNOWN), NOW)
+      .when(settles(NOW - 500), NOW + 2)
+      .then(fact('MutationRecorded'));
+    run.when(effect(), NOW + 5).then(fact('MutationRecorded', { ...CLOSED, warn_at: null }));
+    expect(rowOf(run)).toMatchObject(CLOSED);
+  });
+
+  it('closes the window of an older effect that is told after it', () => {
+    start()
+      .when(settles(NOW - 500), NOW + 2)
+      .when(effect(), NOW + 5)
+      .then(fact('MutationRecorded', CLOSED));
+  });
+
+  it('that is older than the effect says nothing of it, whichever is told first', () => {
+    const late = start()
+      .when(effect(), NOW + 5)
+      .when(settles(COMMITTED - 1), NOW + 6)
+      .then(fact('MutationRecorded'));
+    expect(rowOf(late)).toMatchObject({ recoverability: 'reversal_available' });
+    start()
+      .when(settles(COMMITTED - 1), NOW + 5)
+      .when(effect(), NOW + 6)
+      .then(fact('MutationRecorded', { recoverability: 'reversal_available' }));
+  });
+
+  it('of the same instant closes it, whichever is told first', () => {
+    const late = start()
+      .when(effect(), NOW + 5)
+      .when(settles(COMMITTED), NOW + 6);
+    expect(rowOf(late)).toMatchObject(CLOSED);
+    const early = start()
+      .when(settles(COMMITTED), NOW + 5)
+      .when(effect(), NOW + 6);
+    expect(rowOf(early)).toMatchObject(CLOSED);
+  });
+
+  it.each([
+    ['failed', settles(NOW - 500, { outcome: 'failed' })],
+    ['is about another subject', settles(NOW - 500, { subject_ref: '4712' })],
+    ['is not known to have happened', settles(NOW - 500, UNKNOWN)],
+  ])('that %s closes nothing', (_what, closer) => {
+    start()
+      .when(closer, NOW + 2)
+      .when(effect(), NOW + 5)
+      .then(fact('MutationRecorded', { recoverability: 'reversal_available' }));
+  });
+
+  it('ends the window of an effect that a person had before it was known to have happened', () => {
+    const run = start()
+      .when(effect(UNKNOWN), NOW)
+      .when(TRIGGERED, NOW + 1)
+      .when(escalated('FORWARD_UNRESOLVED'), NOW + 2)
+      .when(settles(NOW - 500), NOW + 3);
+    run.when(effect(), NOW + 5).then(
+      fact('MutationRecorded', {
+        recoverability: 'manual_resolution_required',
+        reason: `CLOSED_BY:${SETTLE}`,
+        ref: { reversal_expires_at: NOW + 5 },
+      }),
+    );
+  });
+
+  it('is heard by an effect that was a person’s when it turned out to have happened', () => {
+    const told = contractText({ window_closed_by: [EVENT] });
+    const { run, assumptions } = ledger({ isRebuilt, contracts: [told] });
+    const about = { contract_digest: contractDigest(told) };
+    run
+      .when(effect({ ...UNKNOWN, ...about }), NOW)
+      .when(TRIGGERED, NOW + 1)
+      .when(escalated('FORWARD_UNRESOLVED'), NOW + 2);
+    run
+      .when(effect(about), NOW + 5)
+      .then(fact('MutationRecorded', { ref: { reversal_expires_at: EXPIRES } }), moved({ event: 'handle_bound' }));
+    const happened = statement('holds', 'settled-1', { ref: closingRef('4711', EVENT), stated_at: NOW + 6 });
+    run.when(state(assumptions, happened), NOW + 7).then(moved({ event: 'window_closed' }));
+  });
+});
+
+describe.each(WAYS)('an event that ends reversibility while something may still be called, $way', ({ isRebuilt }) => {
+  const happened = (id = 'settled-1') =>
+    statement('holds', id, { ref: closingRef('4711', EVENT), stated_at: NOW + 50 });
+  const begun = (...before: readonly Parameters<ReturnType<typeof ledger>['run']['when']>[0][]) => {
+    const made = ledger({ isRebuilt });
+    made.run.when(executed(refund()), NOW).when(TRIGGERED, NOW + 10);
+    before.forEach((input, index) => made.run.when(input, NOW + 20 + index));
+    return made;
+  };
+
+  it.each([
+    ['a person has it', [escalated('APPROVAL_TIMEOUT')], 'manual_resolution_required', 'APPROVAL_TIMEOUT'],
+    ['it is dispatched', [DISPATCHED], 'compensating', null],
+    ['it failed', [DISPATCHED, outcome('failed', 'TOOL_FAILED')], 'compensation_failed', 'TOOL_FAILED'],
+  ] as const)('is on record once where %s, moves nothing and settles nothing', (_where, before, standing, reason) => {
+    const { run, assumptions } = begun(...before);
+    run.derived();
+    run.when(state(assumptions, happened()), NOW + 60).then(
+      moved({
+        mutation_id: MUTATION,
+        event: 'window_closed',
+        from_state: standing,
+        to_state: standing,
+        reason: `CLOSED_BY:${EVENT}`,
+        rollback_id: ROLLBACK,
+      }),
+    );
+    expect(run.derived()).toEqual([]);
+    expect(run.rows('mutation')).toMatchObject([
+      { doc: { recoverability: standing, reason, expires_at: NOW + 60, ref: { reversal_expires_at: EXPIRES } } },
+    ]);
+    run.when(state(assumptions, happened('settled-2')), NOW + 70).thenNothing();
+  });
+
+  it.each([
+    ['denied', [DENIED]],
+    ['closed by hand', [escalated('APPROVAL_TIMEOUT'), resolvedBy('repaired')]],
+    ['undone', [DISPATCHED, outcome('compensated', 'VERIFIED')]],
+  ] as const)('is of no account once it was %s', (_how, before) => {
+    const { run, assumptions } = begun(...before);
+    run.when(state(assumptions, happened()), NOW + 60).thenNothing();
+  });
+
+  it('is known to the recovery of an effect that falls after it', () => {
+    const { run, assumptions } = ledger({ isRebuilt });
+    run
+      .when(executed(refund()), NOW)
+      .when(escalated('HANDLE_CLAIMED'), NOW + 20)
+      .when(state(assumptions, happened()), NOW + 60)
+      .when(TRIGGERED, NOW + 70)
+      .then(fell({ recoverability: 'manual_resolution_required', ref: { reversal_expires_at: NOW + 60 } }));
+  });
+});
