@@ -244,6 +244,8 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
         denied: [],
       };
       entries.append('c', entrySaid('agent_charter', { name: 'c', tenant: TENANT, body: charter }));
+      const platform = { ...charter, owner: 'petra' };
+      entries.append('c', entrySaid('agent_charter', { name: 'p', tenant: '*', body: platform }));
       return desk;
     };
 
@@ -268,6 +270,7 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
     it.each([
       ['the agent itself', { principal: AGENT, roles: ['approver'] }, 'SELF_APPROVAL', 403],
       ['who answers for it', { principal: 'otto', roles: ['approver'] }, 'SELF_APPROVAL', 403],
+      ['whom the platform’s charter names', { principal: 'petra', roles: ['approver'] }, 'SELF_APPROVAL', 403],
       ['an account of theirs', { principal: 'o2', accounts: ['user:otto'], roles: ['approver'] }, 'SELF_APPROVAL', 403],
       ['a program', { principal: 'svc:bot', roles: ['approver'] }, 'APPROVER_NOT_A_PERSON', 403],
       ['somebody without the role', { principal: 'dana', roles: ['operator'] }, 'ROLE_REQUIRED', 403],

@@ -27,6 +27,9 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
     const entries = memoryView(entryView);
     const charter = { owner: ANSWERABLE, doc: 'd', agent: AGENT, purpose: 'refunds', allowed: ['wire.*'], denied: [] };
     entries.append('c', entrySaid('agent_charter', { name: 'c', tenant: TENANT, body: charter }));
+    // Another charter of the agent hides nobody who answers for it.
+    const other = { ...charter, owner: 'mallory' };
+    entries.append('c', entrySaid('agent_charter', { name: 'a0', tenant: TENANT, body: other }));
     return harness(budgetsCore(), { isRebuilt, views: { contracts: refundView().view, entries } }).when(
       open('run', 500),
       1,

@@ -56,7 +56,16 @@ import { EVOLVE } from './rows.js';
 import { AUTONOMY_ROWS } from './rows/autonomy.rows.js';
 import { OUTCOME_ROWS } from './rows/outcome.rows.js';
 import { STANDING_ROWS } from './rows/standing.rows.js';
-import { BUDGET_ROWS, budgets, escalations, isCompensation, readBudget, reservations } from './rows/kinds.js';
+import {
+  accountOf,
+  BUDGET_ROWS,
+  budgets,
+  escalations,
+  isCompensation,
+  placeOf,
+  readBudget,
+  reservations,
+} from './rows/kinds.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 const RECOVERIES_LOG = 'recourse.recoveries';
@@ -168,14 +177,14 @@ function oneOrNone<T>(one: T | null): readonly T[] {
 }
 
 function onOpen({ body, context: { state } }: Asked<BudgetCommand<'OpenBudget'>>): Decision {
-  const { envelope, scope, scope_id, currency, window } = body;
-  return answered(decideOpen(body, readBudget(state, { tenant: envelope.tenant, scope, scope_id, currency, window })));
+  const command = placeOf(state, body.envelope.tenant, body);
+  return answered(decideOpen(command, readBudget(state, { ...command, tenant: command.envelope.tenant })));
 }
 
 function onMove({ body, context }: Asked<BudgetCommand<'MoveCeiling'>>, policy: EscalationPolicy): Decision {
-  const { envelope, scope, scope_id, currency, window } = body;
-  const budget = readBudget(context.state, { tenant: envelope.tenant, scope, scope_id, currency, window });
-  return answered(decideMove(body, budget, policy, context.now));
+  const command = placeOf(context.state, body.envelope.tenant, body);
+  const budget = readBudget(context.state, { ...command, tenant: command.envelope.tenant });
+  return answered(decideMove(command, budget, policy, context.now));
 }
 
 function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, policy: EscalationPolicy): Decision {
@@ -208,7 +217,7 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
   const found = contractByName(views.view(contractView.name), tenant, capability);
   if (found === undefined) views.readToEnd();
   const contract = found?.contract;
-  const accounts = { tenant, runId, agentId: agentOf(body) };
+  const accounts = { tenant, runId, agentId: accountOf(state, tenant, agentOf(body)) };
   const call = { capability, subjectId: subjectIdOf(tenant, subject_ref), reach, isSubjectless: subject_ref === null };
   const bounds = boundsOf(context, accounts, contract, call);
   const decision = answered(
@@ -220,6 +229,7 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
       terms: found === undefined ? null : termsOf(found.contract, found.digest),
       isCompensation: isCompensation(state, effect_key),
       subjectId: call.subjectId,
+      agentId: accounts.agentId,
       policy,
     }),
   );

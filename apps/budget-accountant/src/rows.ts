@@ -7,6 +7,7 @@ import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
 import { fallen, opened, proposed } from './rows/ceilings.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
 import { beyond, negated, plus } from './rules/budget/bounds.decisions.js';
+import { countedInstead } from './rows/counters.js';
 import { budgets, escalations, reservations, withOverruns } from './rows/kinds.js';
 import { autonomyChanged, told } from './rows/autonomy.rows.js';
 import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';
@@ -159,15 +160,19 @@ function raised(
 }
 
 function settled(body: Body<'BudgetSettled'>, state: StateView, record: At): readonly Change[] {
-  const held = reservations.find(state, body.reservation_id)?.debits ?? [];
-  return [
-    ...moved(state, body, record, {
+  const standing = reservations.find(state, body.reservation_id);
+  const { debits, expires_at, awaited, capability, subject_id } = body;
+  const done = capability === null ? {} : { capability, subject_id };
+  const moves = (rows: StateView): readonly Change[] =>
+    moved(rows, body, record, {
       event: 'Settled',
-      change: { debits: body.debits, expires_at: body.expires_at, awaited: body.awaited },
-      counting: { debits: plus(body.debits, negated(held)), calls: 0 },
-    }),
-    ...withdrawn(state, body.reservation_id),
-  ];
+      change: { debits, expires_at, awaited, ...done },
+      counting: { debits: plus(debits, negated(standing?.debits ?? [])), calls: 0 },
+    });
+  // What was executed in its place is a call of its own, and what was reserved is none.
+  const instead = (rows: StateView): readonly Change[] =>
+    standing === null || capability === null ? [] : countedInstead(rows, standing, { ...standing, ...done });
+  return [...foldEach(state, [instead, moves], (step, rows) => step(rows)), ...withdrawn(state, body.reservation_id)];
 }
 
 function overrun(body: Body<'BudgetOverrun'>, state: StateView, record: At): readonly Change[] {

@@ -12,10 +12,12 @@ import {
   subjectId,
 } from '@recourse/contract';
 import type { Asked, DecideContext, Decision, Owns, StateView } from '@recourse/event-log';
-import { NOTHING, append } from '@recourse/event-log';
+import { NOTHING, RowsOver, append, decidedAtOf } from '@recourse/event-log';
 import type { BodyOf, Debit, Money, Reach, RecordOf } from '@recourse/messages';
 import type { Accounts } from '../rows/kinds.js';
 import {
+  accountOf,
+  budgets,
   budgetsOf,
   reservationOfMutation,
   reservations,
@@ -25,12 +27,15 @@ import {
 } from '../rows/kinds.js';
 import type { Allowance } from '../rules/autonomy/grant.decisions.js';
 import { unasked, underRung } from '../rules/autonomy/grant.decisions.js';
-import { isMoney } from '../rules/budget/bounds.decisions.js';
+import { isMoney, negated } from '../rules/budget/bounds.decisions.js';
 import type { Bounds, Cap } from '../rules/budget/bounds.decisions.js';
 import { partiesOf } from '../rules/budget/budget.decider.js';
 import type { EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
-import type { Executed, ExecutionEnd } from '../rules/budget/settlement.decider.js';
-import { debitCompensations, refund, release, settle } from '../rules/budget/settlement.decider.js';
+import { moved } from '../rows/reservation.rows.js';
+import { debitCompensations } from '../rules/budget/compensation.decider.js';
+import type { Executed } from '../rules/budget/compensation.decider.js';
+import type { ExecutionEnd } from '../rules/budget/settlement.decider.js';
+import { isOfLater, isSomethingElse, refund, release, settle } from '../rules/budget/settlement.decider.js';
 import { awaitedFor } from './approvals.js';
 import { earnedBy } from './autonomy.js';
 
@@ -46,11 +51,13 @@ export function onMutation(asked: Asked<Recorded>, policy: EscalationPolicy): De
   const end = endOf(record);
   if (end === null) return NOTHING;
   const { execution, terms, ref, consequence, mutation_id: mutationId } = record;
-  const { tenant, run_id: runId, effect_key: effectKey, agent_id: agentId, initiator, capability } = execution;
+  const { tenant, run_id: runId, effect_key: effectKey, initiator, capability } = execution;
+  const agentId = accountOf(context.state, tenant, execution.agent_id);
   const reservation = reservations.find(context.state, reservationId(tenant, runId, effectKey));
-  if (end !== 'succeeded') return append(...release(reservation, end));
+  if (end !== 'succeeded')
+    return isOfLater(reservation, decidedAtOf(asked.input)) ? NOTHING : append(...release(reservation, end));
   const digest = terms?.contract_digest ?? null;
-  const contract = contractIn(context, digest, consequence);
+  const contract = contractIn(context, digest);
   const subjectId = subjectIdOf(tenant, ref.subject_ref);
   const allowance = pastTheGuard(context, reservation, execution);
   const ended = {
@@ -64,7 +71,7 @@ export function onMutation(asked: Asked<Recorded>, policy: EscalationPolicy): De
     capability,
     subjectId,
     expiresAt: ref.reversal_expires_at,
-    parties: partiesOf(agentId, initiator),
+    parties: partiesOf(execution.agent_id, initiator),
     digest,
     brief: briefOf(execution.objective, terms),
     awaited: awaitedFor(asked, reservation, policy),
@@ -72,14 +79,26 @@ export function onMutation(asked: Asked<Recorded>, policy: EscalationPolicy): De
     unasked: allowance === null || contract?.impact === 'read' ? [] : unasked(allowance, agentId),
   };
   const call = { capability, subjectId, reach: null, isSubjectless: ref.subject_ref === null };
-  const bounds = boundsOf(context, { tenant, runId, agentId }, contract, call);
-  const bounded = allowance === null ? bounds : underRung(bounds, allowance, ended.debits, tenant);
+  const isElse = isSomethingElse(ended, reservation);
+  const bounds = boundsOf(freed(context, isElse ? reservation : null), { tenant, runId, agentId }, contract, call);
+  const earned = isElse ? earnedBy(context, { tenant, agent: execution.agent_id, capability }, true) : allowance;
+  const bounded = earned === null ? bounds : underRung(bounds, earned, ended.debits, tenant);
   return append(...settle(ended, reservation, bounded, policy));
+}
+
+/** What counts where nobody had reserved it: something else was executed, and no bound has seen that. */
+function freed({ state, now }: DecideContext, reservation: Reservation | null): Pick<DecideContext, 'state' | 'now'> {
+  if (reservation === null) return { state, now };
+  const rows = new RowsOver(state, [budgets.listed]);
+  const debits = negated(reservation.debits);
+  rows.apply(moved(state, reservation, { decidedAt: now }, { event: 'Released', counting: { debits, calls: -1 } }));
+  return { state: rows, now };
 }
 
 /** Its contract says that it moves money, and nobody can read how much: that is not nothing (P14). */
 function isUnread(contract: Contract | undefined, consequence: readonly Money[]): boolean {
-  return contract !== undefined && contract.impact !== 'read' && declaresMoney(contract) && !consequence.some(isMoney);
+  const isRead = consequence.some((one) => isMoney(one) && isCountable(one));
+  return contract !== undefined && contract.impact !== 'read' && declaresMoney(contract) && !isRead;
 }
 
 /** What the agent had earned where nobody reserved; null where its guard was told. A keyring holds agents to their names. */
@@ -110,14 +129,10 @@ function endOf({ execution_state: state, recoverability }: Recorded): ExecutionE
   return state === 'failed' ? 'failed' : null;
 }
 
-/** The contract an execution ran under; one that is not read yet is waited for, where something depends on it. */
-function contractIn(
-  { views }: DecideContext,
-  digest: Buffer | null,
-  consequence: readonly Money[],
-): Contract | undefined {
+/** The contract an execution ran under; one that is not read yet is waited for: what it caps, and what it moves, stands there. */
+function contractIn({ views }: DecideContext, digest: Buffer | null): Contract | undefined {
   const known = digest === null ? undefined : contractByDigest(views.view(contractView.name), digest)?.contract;
-  if (digest !== null && known === undefined && consequence.length > 0) views.readToEnd();
+  if (digest !== null && known === undefined) views.readToEnd();
   return known;
 }
 
@@ -146,7 +161,8 @@ function executedOf(
   { tenant, run_id: runId }: Pick<Compensations, 'tenant' | 'run_id'>,
   member: Compensations['members'][number],
 ): Executed {
-  const { effect_key: effectKey, compensation_id, reverses_mutation_id, agent_id: agentId, consequence } = member;
+  const { effect_key: effectKey, compensation_id, reverses_mutation_id, consequence } = member;
+  const agentId = accountOf(context.state, tenant, member.agent_id);
   const { contract_digest: digest, capability, reversal_class, initiator, subject_ref } = member;
   const ended = {
     mutationId: compensation_id,
@@ -154,12 +170,12 @@ function executedOf(
     runId,
     effectKey,
     end: 'succeeded' as const,
-    debits: weighed(contractIn(context, digest, consequence), digest, reversal_class, consequence),
+    debits: weighed(contractIn(context, digest), digest, reversal_class, consequence),
     agentId,
     capability,
     subjectId: subjectIdOf(tenant, subject_ref),
     expiresAt: null,
-    parties: partiesOf(agentId, initiator),
+    parties: partiesOf(member.agent_id, initiator),
     digest,
     // It belongs to the run whose effect it takes back.
     brief: reservationOfMutation(context.state, reverses_mutation_id)?.brief ?? briefOf(null, null),
@@ -226,7 +242,7 @@ export function boundsOf(
 ): Bounds {
   const { tenant, runId } = accounts;
   return {
-    budgets: budgetsOf(state, accounts),
+    budgets: budgetsOf(state, accounts, now),
     openOverruns: standingRun(state, tenant, runId).open_overruns,
     runId,
     cap:

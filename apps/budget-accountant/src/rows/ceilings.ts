@@ -4,6 +4,7 @@ import type { BodyOf } from '@recourse/messages';
 import { windowAt } from '../rules/budget/bounds.decisions.js';
 import { briefOf } from '@recourse/contract';
 import { budgets, escalations, readBudget, standingBudget } from './kinds.js';
+import { spelt } from './names.rows.js';
 
 type Opened = BodyOf<'recourse.budgets', 'BudgetOpened'>;
 type At = Pick<AcceptedRecord, 'decidedAt'>;
@@ -15,7 +16,7 @@ export function opened(body: Opened, state: StateView, { decidedAt }: At): reado
   const standing = readBudget(state, key) ?? { ...begun(state, key), window_at: windowAt(window, decidedAt) };
   const ceiling =
     measure === 'debt' ? { ceiling_minor, refunds } : { value_ceiling_minor: ceiling_minor, value_refunds: refunds };
-  return [budgets.put({ ...standing, ...ceiling })];
+  return [budgets.put({ ...standing, ...ceiling }), ...(scope === 'agent' ? spelt(state, tenant, scope_id) : [])];
 }
 
 /** A ceiling of the platform counts what its tenant has used before it was set; one over a window counts from then on. */

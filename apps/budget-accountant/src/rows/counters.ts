@@ -1,8 +1,9 @@
 // What a debit counts at: budgets of its run, agent, tenant and the platform, and what its run has made of the capability.
 // Holds no rules; adds what a record says.
+import { foldEach } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import type { BudgetMeasure, Debit, Raise } from '@recourse/messages';
-import { capped, inUnit, isMoney, windowAt } from '../rules/budget/bounds.decisions.js';
+import { capped, inUnit, isMoney, negated, windowAt } from '../rules/budget/bounds.decisions.js';
 import type { Budget, Reservation, RunCapability } from '../rules/budget/budget.messages.js';
 import {
   budgetGroup,
@@ -15,6 +16,7 @@ import {
   standingCapability,
   standingSubject,
 } from './kinds.js';
+import { spelt } from './names.rows.js';
 
 /** Who is counted on. */
 type Counted = Pick<
@@ -39,7 +41,25 @@ interface Counting {
 
 /** Counts at every account of a reservation. */
 export function counted(state: StateView, of: Counted, counting: Counting): readonly Change[] {
-  return [...budgetsAfter(state, of, counting), ...capabilityAfter(state, of, counting)];
+  const { tenant, agent_id: agentId } = of;
+  return [
+    ...budgetsAfter(state, of, counting),
+    ...(agentId === null || counting.debits.length === 0 ? [] : spelt(state, tenant, agentId)),
+    ...capabilityAfter(state, of, counting),
+  ];
+}
+
+/** What was reserved is counted as what was executed in its place: another capability, or another subject. */
+export function countedInstead(
+  state: StateView,
+  { capability, subject_id }: Pick<Counted, 'capability' | 'subject_id'>,
+  of: Counted & Pick<Reservation, 'debits'>,
+): readonly Change[] {
+  const steps = [
+    { of: { ...of, capability, subject_id }, debits: negated(of.debits), calls: -1 },
+    { of, debits: of.debits, calls: 1 },
+  ];
+  return foldEach(state, steps, ({ of: who, ...counting }, rows) => capabilityAfter(rows, who, counting));
 }
 
 function budgetsAfter(state: StateView, of: Counted, counting: Counting): readonly Change[] {
@@ -118,7 +138,11 @@ function raisedBy(
 }
 
 /** Caps count what an agent did: that it was taken back changes nothing, and taking back is nothing it did. */
-function capabilityAfter(state: StateView, of: Counted, { debits, calls, isRefund }: Counting): readonly Change[] {
+function capabilityAfter(
+  state: StateView,
+  of: Counted,
+  { debits, calls, isRefund }: Pick<Counting, 'debits' | 'calls' | 'isRefund'>,
+): readonly Change[] {
   const { tenant, run_id, capability, subject_id, effect_key } = of;
   if (capability === null || isRefund === true || isCompensation(state, effect_key)) return [];
   const standing = standingCapability(state, { tenant, run_id, capability });

@@ -3,8 +3,9 @@ import { row } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import { deriveId, keptIds } from '@recourse/kernel';
 import type { NotedApproval } from '../rules/budget/approval.decisions.js';
+import { asOneAccount, ceilingOf } from '../rules/budget/bounds.decisions.js';
 import { emptyBudget } from '../rules/budget/budget.decider.js';
-import type { BudgetScope, BudgetWindow } from '@recourse/messages';
+import type { BudgetMeasure, BudgetScope, BudgetWindow } from '@recourse/messages';
 import type {
   Budget,
   BudgetKey,
@@ -14,6 +15,7 @@ import type {
   RunStanding,
   RunSubject,
 } from '../rules/budget/budget.messages.js';
+import { agentNames, namesOf } from './names.rows.js';
 
 /** Group of the budgets of a scope; their keys are units, and windows where there are any. */
 export const budgetGroup: (tenant: string, scope: BudgetScope, scopeId: string) => string = keptIds('bud');
@@ -137,6 +139,7 @@ const runs = row<RunStanding>({
 
 export const BUDGET_ROWS = [
   budgets,
+  agentNames,
   reservations,
   escalations,
   debitedMutations,
@@ -176,11 +179,51 @@ export function scopesOf({ tenant, runId, agentId }: Accounts): readonly Pick<Bu
   ];
 }
 
-/** All budgets an action counts against, in every unit and window. */
-export function budgetsOf(state: StateView, accounts: Accounts): readonly Budget[] {
+/** All budgets an action counts against, in every unit and window; an agent's under every spelling of its name. */
+export function budgetsOf(state: StateView, accounts: Accounts, now: number): readonly Budget[] {
+  const { tenant } = accounts;
   return scopesOf(accounts).flatMap(({ scope, scope_id }) =>
-    budgets.list(state, budgetGroup(accounts.tenant, scope, scope_id)),
+    scope === 'agent'
+      ? asOneAccount(
+          namesOf(state, tenant, scope_id).flatMap((name) => agentBudgets(state, tenant, name)),
+          now,
+        )
+      : budgets.list(state, budgetGroup(tenant, scope, scope_id)),
   );
+}
+
+// An agent has one account, however its name is spelt. Rows and records hold the spelling under which it stands; whoever names it
+// otherwise is counted there. Ceilings that stood under several spellings before this was so each bound what counts under all.
+
+function agentBudgets(state: StateView, tenant: string, name: string): readonly Budget[] {
+  return budgets.list(state, budgetGroup(tenant, 'agent', name));
+}
+
+/** The spelling under which an agent's account stands: where a ceiling bounds it, else as it is spelt here or was at first. */
+export function accountOf(state: StateView, tenant: string, agent: string): string {
+  const standing = namesOf(state, tenant, agent).filter((name) => agentBudgets(state, tenant, name).length > 0);
+  const bounded = standing.find((name) => agentBudgets(state, tenant, name).some(isBounding));
+  return bounded ?? (standing.includes(agent) ? agent : (standing[0] ?? agent));
+}
+
+/** Where a ceiling stands, or is to stand: one that was set under another spelling of an agent's name is that one. */
+export function placeOf<Place extends Omit<BudgetKey, 'tenant'> & { readonly measure: BudgetMeasure }>(
+  state: StateView,
+  tenant: string,
+  place: Place,
+): Place {
+  const { scope, scope_id, currency, window, measure } = place;
+  if (scope !== 'agent') return place;
+  const names = namesOf(state, tenant, scope_id);
+  const among = (is: (one: Budget) => boolean): string | undefined =>
+    names.find((name) => agentBudgets(state, tenant, name).some(is));
+  const isIt = (one: Budget): boolean =>
+    one.currency === currency && one.window === window && ceilingOf(one, measure) !== null;
+  return { ...place, scope_id: among(isIt) ?? among(isBounding) ?? scope_id };
+}
+
+function isBounding({ ceiling_minor, value_ceiling_minor }: Budget): boolean {
+  return ceiling_minor !== null || value_ceiling_minor !== null;
 }
 
 type OfCapability = Pick<RunCapability, 'tenant' | 'run_id' | 'capability'>;

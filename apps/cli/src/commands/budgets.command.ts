@@ -10,8 +10,12 @@ import { describeUses } from '../reports/harm.js';
 import { addHarm } from './harm.command.js';
 import { IDEMPOTENCY_KEY } from './options.js';
 import type { Act } from './options.js';
+import { isYes } from '../output/terminal.js';
 import { CliProblem } from '../problem.js';
-import { addListAction, addSendAction, pathBelow } from './shapes.js';
+import type { ExitKind } from '../problem.js';
+import type { Session } from '../session.js';
+import { addListAction, pathBelow } from './shapes.js';
+import type { Why } from './shapes.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'TENANT', of: (row) => row['tenant'] },
@@ -89,21 +93,83 @@ function addEscalations(budgets: Command, act: Act): void {
     },
   );
   addShow(budgets, act);
-  const decide = (name: string, description: string, approved: boolean, raise_once = false): void => {
-    addSendAction(budgets.command(name).description(description).argument('<escalation>', 'escalation id'), act, {
-      service: 'budgets',
-      path: (id) => escalationPath(id, 'decide'),
-      body: () => ({ approved, raise_once }),
-    });
-  };
-  decide('approve', 'lets an escalation through: the agent may go on when it asks again', true);
-  decide(
-    'raise-once',
-    'lets an escalation through and raises each ceiling it exceeds by as much: nobody else has less',
-    true,
-    true,
-  );
-  decide('deny', 'refuses an escalation: nothing is spent', false);
+  addWord(budgets, act, {
+    name: 'approve',
+    description: 'lets exactly the escalation that is shown through: the agent may go on when it asks again',
+    sends: { approved: true, raise_once: false },
+    asks: 'Let exactly this through',
+  });
+  addWord(budgets, act, {
+    name: 'raise-once',
+    description:
+      'lets exactly the escalation that is shown through and raises each ceiling it exceeds by as much: nobody else has less',
+    sends: { approved: true, raise_once: true },
+    asks: 'Let exactly this through, and raise what it exceeds by as much',
+  });
+  addWord(budgets, act, {
+    name: 'deny',
+    description: 'refuses the escalation that is shown: nothing is spent',
+    sends: { approved: false, raise_once: false },
+    asks: 'Refuse exactly this',
+  });
+}
+
+/** What a person may say of an escalation. */
+interface Word {
+  readonly name: string;
+  readonly description: string;
+  readonly sends: { readonly approved: boolean; readonly raise_once: boolean };
+  /** The question before it is sent. */
+  readonly asks: string;
+}
+
+interface WordOptions extends Why {
+  readonly yes?: boolean;
+  readonly digest?: string;
+}
+
+/** The digest that is sent is that of the question as it is shown: under one id it may ask something else by then. */
+function addWord(budgets: Command, act: Act, { name, description, sends, asks }: Word): void {
+  budgets
+    .command(name)
+    .description(description)
+    .argument('<escalation>', 'escalation id')
+    .requiredOption('--reason <text>', 'why, in your words')
+    .option('--digest <hex>', 'refuse unless it still asks what has this digest')
+    .option('-y, --yes', 'do not ask')
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<WordOptions>(async (session, { reason, yes, digest, idempotencyKey }, id = ''): Promise<ExitKind> => {
+        const { terminal } = session;
+        const accountant = session.service('budgets');
+        const found = await accountant.get(escalationPath(id), { tenant: session.tenant });
+        // A script reads no table.
+        if (!session.isJson || (terminal.isInteractive && yes !== true))
+          terminal.note(`${describeEscalation(found)}\n`);
+        const action_digest = digestOf(found, digest);
+        if (yes !== true && !(await isConfirmed(session, `${asks} (digest ${action_digest.slice(0, 12)}…)? [y/N] `)))
+          return 'declined';
+        const body = { ...sends, reason, action_digest };
+        const answer = await accountant.command(escalationPath(id, 'decide'), body, idempotencyKey);
+        session.show(answer, () => formatFields(Object.entries(answer)));
+        return 'done';
+      }),
+    );
+}
+
+/** Errors: CliProblem(CONFIRMATION_NEEDED) where nobody could be asked. */
+async function isConfirmed({ terminal }: Session, question: string): Promise<boolean> {
+  if (terminal.isInteractive) return isYes(await terminal.ask(question));
+  throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', {
+    remedy: 'Pass --yes to decide without being asked, and --digest for exactly what was read.',
+  });
+}
+
+/** Digest of what is shown. Errors: CliProblem(DIGEST_MISMATCH) where another was read. */
+function digestOf(found: Doc, read: string | undefined): string {
+  const digest = found['action_digest'];
+  if (typeof digest === 'string' && (read === undefined || read.toLowerCase() === digest)) return digest;
+  throw new CliProblem('DIGEST_MISMATCH', `it asks something else by now: its digest is ${String(digest)}`, 'refused');
 }
 
 function addShow(budgets: Command, act: Act): void {
@@ -147,6 +213,7 @@ export function describeEscalation(found: Doc): string {
     ['decide by', instant(found['deadline_at'])],
     ['decided by', found['decided_by']],
     ['reason', found['reason']],
+    ['digest', found['action_digest']],
   ]);
 }
 

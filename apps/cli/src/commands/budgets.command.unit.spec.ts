@@ -26,6 +26,7 @@ const ESCALATION = {
   owner: 'role:approver',
   deadline_at: 60_000,
   phase: 'open',
+  action_digest: 'ab'.repeat(32),
 };
 
 describe('budgets', () => {
@@ -33,6 +34,7 @@ describe('budgets', () => {
     const { call, asked, out } = desk(
       table({
         '/v1/escalations': { items: [ESCALATION], next_cursor: null },
+        '/v1/escalations/esc_1': ESCALATION,
         '/v1/escalations/esc_1/decide': { escalation_id: 'esc_1' },
       }),
     );
@@ -41,24 +43,53 @@ describe('budgets', () => {
       /esc_1 +acme +run-1 +ceiling +debt of run run-1.*1200\.00.* svc:agent +role:approver .* open$/,
     );
     expect(asked[0]?.path).toBe('/v1/escalations?run_id=run-1&phase=open&limit=200');
-    expect(await call('budgets', 'approve', 'esc_1', '--reason', 'agreed with sales')).toBe(0);
-    expect(await call('budgets', 'deny', 'esc_1', '--reason', 'too much')).toBe(0);
-    expect(asked.slice(1).map(({ method, path, body }) => [method, path, body])).toEqual([
-      ['POST', '/v1/escalations/esc_1/decide', { approved: true, raise_once: false, reason: 'agreed with sales' }],
-      ['POST', '/v1/escalations/esc_1/decide', { approved: false, raise_once: false, reason: 'too much' }],
+    expect(await call('budgets', 'approve', 'esc_1', '--yes', '--reason', 'agreed with sales')).toBe(0);
+    expect(await call('budgets', 'deny', 'esc_1', '--yes', '--reason', 'too much')).toBe(0);
+    const { action_digest } = ESCALATION;
+    const sent = { raise_once: false, action_digest };
+    expect(asked.filter(({ method }) => method === 'POST').map(({ path, body }) => [path, body])).toEqual([
+      ['/v1/escalations/esc_1/decide', { ...sent, approved: true, reason: 'agreed with sales' }],
+      ['/v1/escalations/esc_1/decide', { ...sent, approved: false, reason: 'too much' }],
     ]);
+  });
+
+  it('decide exactly what was read: it is shown and asked about, and another digest is sent to nobody', async () => {
+    const answers = {
+      '/v1/escalations/esc_1': ESCALATION,
+      '/v1/escalations/esc_1/decide': { escalation_id: 'esc_1' },
+    };
+    const approve = ['budgets', 'approve', 'esc_1', '--reason', 'agreed'];
+    const sent = ({ asked }: ReturnType<typeof desk>) => asked.filter(({ method }) => method === 'POST').length;
+    const [yes, no, nobody] = [
+      desk(table(answers), { said: 'y' }),
+      desk(table(answers), { said: 'n' }),
+      desk(table(answers)),
+    ];
+    expect([await yes.call(...approve), sent(yes)]).toEqual([0, 1]);
+    expect(yes.note()).toContain('debt of run run-1: 100.00 EUR used, would be 1300.00 EUR of 1000.00 EUR');
+    expect(yes.questions).toEqual([`Let exactly this through (digest ${'ab'.repeat(6)}…)? [y/N] `]);
+    expect([await no.call(...approve), sent(no)]).not.toEqual([0, 1]);
+    expect(sent(no)).toBe(0);
+    expect(await nobody.call(...approve)).not.toBe(0);
+    expect(await nobody.call(...approve, '--yes', '--digest', 'cd'.repeat(32))).not.toBe(0);
+    expect(nobody.note()).toContain('DIGEST_MISMATCH');
+    expect(sent(nobody)).toBe(0);
+    expect(await nobody.call(...approve, '--yes', '--digest', 'AB'.repeat(32))).toBe(0);
+    expect(sent(nobody)).toBe(1);
   });
 
   it('raise a ceiling once, for an escalation alone, and list by how much it is higher', async () => {
     const budget = { scope: 'run', scope_id: 'run-1', currency: 'EUR', used_minor: 150_00, ceiling_minor: 100_00 };
     const { call, asked, out } = desk(
       table({
+        '/v1/escalations/esc_1': ESCALATION,
         '/v1/escalations/esc_1/decide': { escalation_id: 'esc_1' },
         '/v1/budgets': { items: [{ ...budget, raised_minor: 60_00 }], next_cursor: null },
       }),
     );
-    expect(await call('budgets', 'raise-once', 'esc_1', '--reason', 'a large customer')).toBe(0);
-    expect(asked[0]?.body).toEqual({ approved: true, raise_once: true, reason: 'a large customer' });
+    expect(await call('budgets', 'raise-once', 'esc_1', '-y', '--reason', 'a large customer')).toBe(0);
+    const { action_digest } = ESCALATION;
+    expect(asked[1]?.body).toEqual({ approved: true, raise_once: true, reason: 'a large customer', action_digest });
     expect(await call('budgets', 'list')).toBe(0);
     expect(out()).toMatch(/150\.00 EUR +100\.00 EUR \+ 60\.00 EUR/);
   });

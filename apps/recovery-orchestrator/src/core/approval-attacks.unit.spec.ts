@@ -229,6 +229,19 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
       foiled(waiting({ execution: execution({ initiator: null }) }, {}, world), approve('otto'), 'SELF_APPROVAL');
     });
 
+    it("the agent's owner, behind another charter of the agent", () => {
+      const world = registry();
+      const body = { owner: 'otto', doc: 'd', agent: 'refund-agent', purpose: 'p', allowed: [], denied: [] };
+      for (const [name, tenant, owner] of [
+        ['c', TENANT, 'otto'],
+        ['a0', TENANT, 'mallory'],
+        ['p', '*', 'petra'],
+      ] as const)
+        world.entries.append('c', entrySaid('agent_charter', { name, tenant, body: { ...body, owner } }));
+      for (const by of ['otto', 'petra'])
+        foiled(waiting({ execution: execution({ initiator: null }) }, {}, world), approve(by), 'SELF_APPROVAL');
+    });
+
     it.each([
       'agent:other',
       ' AGENT:other',

@@ -66,6 +66,7 @@ function ask(
     readonly id?: string;
     readonly key?: string;
     readonly contract?: string;
+    readonly accounts?: readonly string[];
   } = {},
 ): RecordInput {
   const contract = who.contract ?? body();
@@ -76,6 +77,7 @@ function ask(
       envelope: envelope(who.by ?? 'svc:refunds', ['agent'], {
         tenant: who.tenant ?? TENANT,
         command_id: who.id ?? 'ask-1',
+        accounts: who.accounts ?? [],
       }),
       run_id: RUN,
       agent_id: 'refund-agent',
@@ -136,6 +138,16 @@ function use(
     },
     { key: RUN },
   );
+}
+
+/** Charters of agents: whose they are, and who answers for the agent. */
+function charters(...them: readonly (readonly [agent: string, owner: string, tenant?: string])[]) {
+  const both = world();
+  them.forEach(([agent, owner, tenant = TENANT], index) => {
+    const words = { owner, doc: 'd', agent, purpose: 'p', allowed: ['payments.*'], denied: [] };
+    both.entries.append('c', entrySaid('agent_charter', { name: `c${String(index)}`, tenant, body: words }));
+  });
+  return both;
 }
 
 describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
@@ -257,6 +269,86 @@ describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
       .thenAnswer({ code: 'SELF_APPROVAL' })
       .when(say('approve', 'agent:other'), 3_000)
       .thenAnswer({ code: 'APPROVER_NOT_A_PERSON' });
+  });
+
+  it.each([
+    ['its subject', {}],
+    ['one of its accounts', { by: 'svc:refunds', accounts: ['agent-a'] }],
+  ])('is not given by who owns the agent that asks, by %s, whatever agent it names', (_, who) => {
+    const run = harness(core(), { isRebuilt, views: charters(['agent-a', 'olga'], ['agent-b', 'otto']) }).when(
+      ask({ agent_id: 'agent-b' }, { by: 'agent-a', ...who }),
+      1_000,
+    );
+    for (const by of ['olga', 'otto'])
+      run.when(say('approve', by), 2_000).thenNothing().thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' });
+    run.when(say('approve', 'pia'), 3_000).thenAnswer({ body: { status: 'approved' } });
+  });
+
+  it('is given by nobody whom a charter of its agent names, be it the second or the platform’s, then or by now', () => {
+    const both = charters(['refund-agent', 'anna'], ['refund-agent', 'olga'], ['refund-agent', 'otto', '*']);
+    const run = harness(core(), { isRebuilt, views: both })
+      .when(ask(), 1_000)
+      .then(fact('ForwardApprovalRequested', { answerable_to: 'anna', barred: ['olga', 'otto'] }));
+    const words = { owner: 'nora', doc: 'd', agent: 'refund-agent', purpose: 'p', allowed: [], denied: [] };
+    both.entries.append('c', entrySaid('agent_charter', { name: 'later', tenant: TENANT, body: words }));
+    for (const by of ['anna', 'olga', 'otto', 'nora'])
+      run.when(say('approve', by), 2_000).thenNothing().thenAnswer({ code: 'SELF_APPROVAL' });
+  });
+
+  it.each([
+    ['the agent it names has no owner', 'agent-x', 'agent-a', 2],
+    ['the agent that asks has none', 'agent-a', 'agent-x', 2],
+    ['both have one', 'agent-a', 'agent-b', 1],
+    ['it names itself', 'agent-a', 'agent:Agent-a', 1],
+  ] as const)('for nobody, needs as many people as answer for too little: %s', (_, agent_id, by, people) => {
+    harness(core(), { isRebuilt, views: charters(['agent-a', 'olga'], ['agent-b', 'otto']) })
+      .when(ask({ agent_id, initiator: null }, { by }), 1_000)
+      .then(fact('ForwardApprovalRequested', { required_approvals: people }));
+  });
+
+  it('is asked anew of two people once they are asked for, and what one agreed to is void', () => {
+    const two = ask({ mode: 'dual_control' }, { id: 'ask-2' });
+    const asking = () =>
+      asked()
+        .when(two, 1_500)
+        .then(fact('ForwardApprovalRequested', { round: 2 }));
+    const run = asking()
+      .when(say('approve'), 2_000)
+      .thenAnswer({ body: { status: 'pending', approvals: 1, required_approvals: 2 } })
+      .when(use(1), 2_500)
+      .thenAnswer({ code: 'APPROVAL_WRONG_PHASE' });
+    run
+      .when(ask({}, { id: 'ask-3' }), 2_600)
+      .thenNothing()
+      .thenAnswer({ body: { required_approvals: 2 } });
+    run.when(say('approve', 'pia'), 3_000).thenAnswer({ body: { status: 'approved', approvals: 2 } });
+    const given = asked().when(say('approve'), 1_400).when(two, 1_500);
+    given.thenAnswer({ httpStatus: 201, body: { status: 'pending', round: 2, approvals: 0, expires_at: null } });
+    given.when(use(1), 2_000).thenAnswer({ code: 'APPROVAL_WRONG_PHASE' });
+    given.whenDue(1_500 + REVIEW).then(fact('ForwardApprovalExpired', { round: 2, reason: 'NOBODY_DECIDED' }));
+    asked()
+      .when(say('deny'), 1_400)
+      .when(two, 1_500)
+      .thenNothing()
+      .thenAnswer({ body: { status: 'denied' } });
+  });
+
+  it('is taken back by whoever denies it before it is used, and not after that', () => {
+    const run = asked()
+      .when(say('approve'), 2_000)
+      .when(say('deny', 'ines'), 3_000)
+      .then(fact('ForwardApprovalDecided', { verdict: 'deny', by: 'ines' }))
+      .thenAnswer({ body: { status: 'denied', reason: 'seen', expires_at: null } });
+    // People answered once.
+    expect(run.records().flatMap((record) => recoveryMeasures(record, run.changedBy(record)))).toHaveLength(1);
+    run.when(use(), 4_000).thenNothing().thenAnswer({ code: 'APPROVAL_WRONG_PHASE' });
+    const used = asked().when(say('approve'), 2_000).when(use(), 3_000);
+    used.when(say('deny', 'pia'), 4_000).thenNothing().thenAnswer({ code: 'APPROVAL_WRONG_PHASE' });
+    const late = asked().when(say('approve'), 2_000);
+    late
+      .when(say('deny', 'pia'), 2_000 + VALID)
+      .thenNothing()
+      .thenAnswer({ code: 'APPROVAL_EXPIRED' });
   });
 
   it.each([

@@ -514,6 +514,24 @@ describe.each(WAYS)('a message that no rule lets go, $way', ({ isRebuilt }) => {
     run.when(ask(asking('agent:Status')), 1_000).then(left('STOPPED'));
   });
 
+  it('is a person’s where its agent’s charter of the platform stops it, whatever the tenant’s own allows', () => {
+    const { run, both } = setting({ isRebuilt });
+    const words = { owner: 'otto', doc: 'd', agent: AGENT, purpose: 'p', denied: [] };
+    for (const [tenant, allowed] of [
+      [TENANT, [POST]],
+      ['*', ['mail.*']],
+    ] as const)
+      both.entries.append('s', entrySaid('agent_charter', { name: 's', tenant, body: { ...words, allowed } }));
+    run.when(ask(), 1_000).then(left('STOPPED'));
+  });
+
+  it('is a person’s where its rule is of who owns the agent that asks, whatever agent it names', () => {
+    const { run, both } = setting({ isRebuilt });
+    const words = { owner: 'ravi', doc: 'd', agent: 'svc:status', purpose: 'p', allowed: [POST], denied: [] };
+    both.entries.append('s', entrySaid('agent_charter', { name: 's', tenant: TENANT, body: words }));
+    run.when(ask(), 1_000).then(left('RULE_OF_CONCERNED'));
+  });
+
   it('is a person’s while a breaker over its capability is open', () => {
     const { run } = setting({ isRebuilt });
     run

@@ -136,6 +136,29 @@ describe('an agent in the view', () => {
   );
 });
 
+describe('charters of one agent', () => {
+  const kept = new Map<string, Readonly<Record<string, unknown>>>();
+  for (const [tenant, name, owner] of [
+    ['acme', 'z', 'otto'],
+    ['acme', 'a0', 'mallory'],
+    ['*', 'p', 'pia'],
+    ['acme', 'b', 'otto'],
+  ] as const) {
+    const entry = { owner, doc: 'd', agent: 'refund-agent', purpose: 'p', allowed: ['a.b_c'], denied: [] };
+    const body = { kind: 'agent_charter', name, tenant, version: 1, body: JSON.stringify(entry) };
+    for (const [key, doc] of entryView.fold({ type: 'EntryRegistered', body }, (each) => kept.get(each)))
+      if (doc !== null) kept.set(key, doc);
+  }
+  it('name everybody who answers for it, the tenant’s and the platform’s; the first is shown', () => {
+    expect(charterFor(kept, 'acme', 'refund-agent')).toMatchObject({
+      owner: 'mallory',
+      owners: ['mallory', 'otto', 'pia'],
+    });
+    expect(charterFor(kept, 'globex', 'refund-agent')).toMatchObject({ owner: 'pia', owners: ['pia'] });
+    expect(charterFor(kept, 'acme', 'other')).toBeUndefined();
+  });
+});
+
 describe('routine rules in the view', () => {
   type Record = Parameters<typeof entryView.fold>[0];
   const view = () => {

@@ -26,8 +26,8 @@ const REQUEST: ApprovalRequest = {
   subjectRef: 'order/4711',
   attempt: 1,
 };
-const [CHANGED, APPROVED, DENIED] = [
-  { ...REQUEST, actionDigest: 'cd' },
+const CHANGED: ApprovalRequest = { ...REQUEST, actionDigest: 'cd' };
+const [APPROVED, DENIED] = [
   { kind: 'approved', actionDigest: 'ab' },
   { kind: 'denied', reason: 'no' },
 ];
@@ -50,6 +50,24 @@ const CASES: Cases<ApprovalsUnderTest> = {
     desk.approve(REQUEST);
     expect(await approvals.ask(REQUEST)).toEqual(APPROVED);
     expect(await approvals.ask(CHANGED)).toEqual({ kind: 'pending' });
+  },
+
+  'are not given to two people by one of them': async ({ approvals, desk }) => {
+    const forTwo: ApprovalRequest = { ...REQUEST, mode: 'dual_control' };
+    await approvals.ask(REQUEST);
+    expect(await approvals.ask(forTwo)).toEqual({ kind: 'pending' });
+    expect(desk.open()).toEqual([forTwo]);
+    desk.approve(forTwo);
+    expect(await approvals.ask(forTwo)).toEqual(APPROVED);
+  },
+
+  'are void once two people are asked, and stay denied': async ({ approvals, desk }) => {
+    await approvals.ask(REQUEST);
+    desk.approve(REQUEST);
+    expect(await approvals.ask({ ...REQUEST, mode: 'dual_control' })).toEqual({ kind: 'pending' });
+    await approvals.ask(CHANGED);
+    desk.deny(CHANGED, 'no');
+    expect(await approvals.ask({ ...CHANGED, mode: 'dual_control' })).toEqual(DENIED);
   },
 
   'are denied with a reason': async ({ approvals, desk }) => {

@@ -1,6 +1,7 @@
 // Forward approvals over the orchestrator's HTTP edge, or over any other that asks people so.
 //
-// Shape: GET /v1/forward-approvals/<id> → 200 {status: pending | approved | denied | used | expired, round, attempt, action_digest, reason}, 404;
+// Shape: GET /v1/forward-approvals/<id> → 200 {status: pending | approved | denied | used | expired, round, required_approvals, attempt, action_digest,
+// reason}, 404;
 // POST /v1/forward-approvals {run_id, effect_key, capability, contract_digest, subject_ref, initiator, objective, agent_id, mode, action_digest,
 // args, rehearsal} → 200, 201 or 202 with the same; POST /v1/forward-approvals/<id>/use {action_digest, attempt} → 200 {status: used, …}.
 // The id follows from what is asked about, and the tenant is the token's.
@@ -22,14 +23,14 @@ export class HttpApprovals implements Approvals {
   async ask(request: ApprovalRequest): Promise<ApprovalAnswer> {
     try {
       const standing = await this.desk.ask({ method: 'GET', path: pathOf(request) });
-      const next = nextStep(standing, request.attempt);
+      const next = nextStep(standing, request);
       switch (next.do) {
         case 'answer':
           return next.answer;
         case 'use':
           return await this.use(request, next.round);
         case 'open': {
-          const opened = nextStep(await this.open(request, next.round), request.attempt);
+          const opened = nextStep(await this.open(request, next.round), request);
           return opened.do === 'use'
             ? await this.use(request, opened.round)
             : opened.do === 'answer'
@@ -106,13 +107,17 @@ export class HttpApprovals implements Approvals {
 type NextStep =
   { readonly do: 'answer'; readonly answer: ApprovalAnswer } | { readonly do: 'use' | 'open'; readonly round: number };
 
-/** What is to be done, from what stands. Pure. Only a plain `approved` is used; what is not understood approves nothing. */
-export function nextStep(answer: EdgeAnswer, attempt: number): NextStep {
+/**
+ * What is to be done, from what stands. Pure. Only a plain `approved` is used; what is not understood approves nothing, and neither does
+ * what fewer people were asked than are now.
+ */
+export function nextStep(answer: EdgeAnswer, { attempt, mode }: Pick<ApprovalRequest, 'attempt' | 'mode'>): NextStep {
   const { status, body } = answer;
   if (status === 404 && body['code'] === 'NOT_FOUND') return { do: 'open', round: 1 };
   const { status: state, round, reason } = body;
   if (![200, 201, 202].includes(status) || typeof round !== 'number')
     return { do: 'answer', answer: unavailable(answer) };
+  if (ASKED.includes(state) && peopleIn(body) < PEOPLE[mode]) return { do: 'open', round: round + 1 };
   switch (state) {
     case 'pending':
       return { do: 'answer', answer: { kind: 'pending' } };
@@ -130,6 +135,15 @@ export function nextStep(answer: EdgeAnswer, attempt: number): NextStep {
     default:
       return { do: 'answer', answer: unavailable(answer) };
   }
+}
+
+/** States of a question that so many people were asked; a denial stays whoever was asked. */
+const ASKED: readonly unknown[] = ['pending', 'approved', 'used'];
+const PEOPLE = { human: 1, dual_control: 2 } as const satisfies Record<ApprovalRequest['mode'], number>;
+
+/** How many people have to agree; one where nobody says. */
+function peopleIn({ required_approvals: people }: EdgeAnswer['body']): number {
+  return typeof people === 'number' ? people : 1;
 }
 
 function unavailable(answer: EdgeAnswer): ApprovalAnswer {

@@ -9,7 +9,10 @@ export class MemoryApprovals implements Approvals {
 
   ask(request: ApprovalRequest): Promise<ApprovalAnswer> {
     const key = keyOf(request);
-    if (!this.asked.has(key)) this.asked.set(key, request);
+    const standing = this.asked.get(key);
+    const isForMore = standing?.mode === 'human' && request.mode === 'dual_control';
+    if (standing === undefined || isForMore) this.asked.set(key, request);
+    if (isForMore && this.decided.get(key)?.kind === 'approved') this.decided.delete(key);
     return Promise.resolve(this.decided.get(key) ?? { kind: 'pending' });
   }
 

@@ -30,6 +30,7 @@ export type ApprovalAnswer =
  * Asks for a forward approval, or for what became of one.
  *
  * Implementations MUST give one question per (tenant, run, effect key, action digest), however often it is asked.
+ * A request that asks more people than the question stands for opens it anew: implementations MUST NOT answer it with what fewer agreed to.
  * Implementations MUST NOT throw, nor approve an action whose digest is another's: a changed action is a new question.
  */
 export interface Approvals {

@@ -105,6 +105,7 @@ approvalsContract('http', async () => {
       {
         status,
         round: 1,
+        required_approvals: request.mode === 'human' ? 1 : 2,
         attempt: 1,
         action_digest: request.actionDigest,
         ...(answer.kind === 'denied' ? { reason: answer.reason } : {}),
@@ -151,7 +152,7 @@ describe('an answer that does not say what it should', () => {
     [403, { status: 'approved', round: 1 }],
     [500, {}],
   ])('%i %o is no approval', (status, body) => {
-    expect(nextStep(answered(status, body), 1)).toMatchObject({ do: 'answer', answer: { kind: 'unavailable' } });
+    expect(nextStep(answered(status, body), REQUEST)).toMatchObject({ do: 'answer', answer: { kind: 'unavailable' } });
   });
 
   it.each([
@@ -168,7 +169,18 @@ describe('an answer that does not say what it should', () => {
       { do: 'open', round: 2 },
     ],
   ])('%j is asked for anew by attempt 2, unless it used it', (body, next) => {
-    expect(nextStep(answered(200, body), 2)).toEqual(next);
+    expect(nextStep(answered(200, body), { ...REQUEST, attempt: 2 })).toEqual(next);
+  });
+
+  it.each([
+    ['pending', {}, { do: 'open', round: 4 }],
+    ['approved', { required_approvals: 1 }, { do: 'open', round: 4 }],
+    ['used', { required_approvals: 1, attempt: 1 }, { do: 'open', round: 4 }],
+    ['approved', { required_approvals: 2 }, { do: 'use', round: 3 }],
+    ['denied', { required_approvals: 1, reason: 'no' }, { do: 'answer', answer: { kind: 'denied', reason: 'no' } }],
+  ])('%s with %j is what two people agreed to only where two were asked', (status, more, next) => {
+    const body = { status, round: 3, ...more };
+    expect(nextStep(answered(200, body), { ...REQUEST, mode: 'dual_control' })).toEqual(next);
   });
 
   it.each([

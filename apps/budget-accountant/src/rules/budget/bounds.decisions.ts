@@ -64,6 +64,27 @@ function ceilingNow(budget: Budget, measure: BudgetMeasure, now: number): number
   return ceiling + ((measure === 'debt' ? budget.raised_minor : budget.value_raised_minor) ?? 0);
 }
 
+/** Budgets of one agent under all spellings of its name: each ceiling bounds what counts now under any of them. */
+export function asOneAccount(budgets: readonly Budget[], now: number): readonly Budget[] {
+  return budgets.map((budget) => {
+    const { currency, window } = budget;
+    const window_at = windowAt(window, now);
+    const counting = budgets.filter(
+      (one) => one.currency === currency && one.window === window && one.window_at === window_at,
+    );
+    if (counting.every((one) => one === budget)) return budget;
+    const sum = (of: (one: Budget) => number): number => capped(counting.reduce((all, one) => all + of(one), 0));
+    return {
+      ...budget,
+      ...(budget.window_at === window_at ? {} : { window_at, raised_minor: 0, value_raised_minor: 0 }),
+      used_minor: sum(({ used_minor }) => used_minor),
+      refunded_minor: sum(({ refunded_minor }) => refunded_minor),
+      moved_minor: sum(({ moved_minor }) => moved_minor),
+      moved_back_minor: sum(({ moved_back_minor }) => moved_back_minor),
+    };
+  });
+}
+
 /** Names every bound that an action would exceed. */
 export function excessOf(debits: readonly Debit[], bounds: Bounds): readonly Excess[] {
   return [

@@ -20,6 +20,8 @@ export interface ReserveFacts {
   /** Its recovery was agreed to: people are asked again only over a ceiling. */
   readonly isCompensation: boolean;
   readonly subjectId: string | null;
+  /** Agent on whose account it counts, as that account is spelt. */
+  readonly agentId: string;
   /** Whom the rung wants asked before the effect; null where nobody. */
   readonly forwardApproval: string | null;
   readonly policy: EscalationPolicy;
@@ -51,7 +53,7 @@ function isCountable(debits: readonly Debit[], { budgets }: Bounds): boolean {
 
 function reserved(
   command: BudgetCommand<'ReserveBudget'>,
-  { bounds, terms, policy, isCompensation, subjectId, forwardApproval }: ReserveFacts,
+  { bounds, terms, policy, isCompensation, subjectId, agentId, forwardApproval }: ReserveFacts,
   debits: readonly Debit[],
 ): BudgetAnswer {
   const { envelope, run_id, effect_key, capability, agent_id, initiator, objective } = command;
@@ -66,7 +68,7 @@ function reserved(
     contract_digest: terms?.contract_digest ?? null,
     brief: briefOf(objective, terms),
     debits,
-    agent_id: agentOf(command),
+    agent_id: agentId,
     subject_id: subjectId,
     command_id,
     parties: partiesOf(principal, agent_id, initiator),

@@ -1,26 +1,17 @@
 // Decides what an execution, its cancellation or its compensation does to what is counted. Pure.
 import { EXPOSURE, reservationId } from '@recourse/contract';
-import { personKey } from '@recourse/kernel';
+import { MARGIN_MS, personKey } from '@recourse/kernel';
 import type { AwaitedApproval, Brief, Debit, Excess } from '@recourse/messages';
 import type { Bounds } from './bounds.decisions.js';
-import {
-  beyond,
-  ceilingExcess,
-  excessOf,
-  inUnit,
-  isMoney,
-  moves,
-  plus,
-  unreadExcess,
-  within,
-} from './bounds.decisions.js';
+import { beyond, excessOf, isMoney, moves, unreadExcess, within } from './bounds.decisions.js';
 import { partiesOf } from './budget.decider.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from './budget.messages.js';
 
 /** How a mutation's execution ended. */
 export type ExecutionEnd = 'succeeded' | 'failed' | 'cancelled';
 
-interface Ended {
+/** An execution that ended. */
+export interface Ended {
   readonly mutationId: string;
   readonly tenant: string;
   readonly runId: string;
@@ -67,7 +58,7 @@ export function settle(
     case 'refunded':
       return [];
     case 'reserved':
-      return reservation === null ? [] : settled(ended, reservation, policy, bounds.now);
+      return reservation === null ? [] : settled(ended, reservation, bounds, policy);
     case 'absent':
     case 'released':
     case 'denied':
@@ -86,12 +77,11 @@ function unreserved(
   const debits = actualOf(ended.debits, reservation?.debits ?? []);
   const parties = partiesOf(...(reservation?.parties ?? []), ...ended.parties);
   // What moves nothing and is not capped, no guard reserves or asks about.
-  const isUnread = ended.isUnread && !debits.some(isMoney);
-  const isBounded = debits.some(moves) || bounds.cap !== null || isUnread;
-  const unread = isUnread ? [unreadExcess(bounds.runId)] : [];
+  const isBounded = debits.some(moves) || bounds.cap !== null || ended.isUnread;
   const exceeded = [
     ...(isBounded ? ended.unasked : []),
-    ...unread,
+    ...unread(ended, bounds),
+    ...(bounds.cap === null ? [] : asSomethingElse(ended, reservation)),
     ...excessOf(debits, { ...bounds, openOverruns: 0 }),
   ];
   if (debits.some(({ debit_minor }) => debit_minor > 0) || exceeded.length > 0)
@@ -100,7 +90,7 @@ function unreserved(
 }
 
 /** Counts what nobody is asked about. */
-function debited(ended: Ended, reversesMutationId: string | null): BudgetRecord {
+export function debited(ended: Ended, reversesMutationId: string | null): BudgetRecord {
   const { tenant, runId, effectKey, mutationId, debits, agentId, capability, subjectId, expiresAt } = ended;
   return {
     type: 'BudgetDebited',
@@ -151,15 +141,36 @@ export function release(reservation: Reservation | null, cause: 'failed' | 'canc
   return [{ type: 'BudgetReleased', body: { reservation_id, tenant, run_id, effect_key, debits, cause } }];
 }
 
+/**
+ * Was the reservation made after the end that is heard of? It is another attempt's, and stands.
+ *
+ * Shape:  both instants are of the database, a clock's tolerance apart at the most.
+ */
+export function isOfLater(reservation: Reservation | null, endedAt: number): boolean {
+  const reservedAt = reservation?.phase === 'reserved' ? reservation.counted_at : null;
+  return reservedAt !== null && reservedAt > endedAt + MARGIN_MS;
+}
+
+/** Was another capability or subject executed than was reserved? What caps it was asked about nothing of that. */
+export function isSomethingElse(
+  { capability, subjectId }: Pick<Ended, 'capability' | 'subjectId'>,
+  reservation: Reservation | null,
+): boolean {
+  return (
+    reservation?.phase === 'reserved' && (reservation.capability !== capability || reservation.subject_id !== subjectId)
+  );
+}
+
 function settled(
   ended: Ended,
   reservation: Reservation,
+  bounds: Bounds,
   policy: EscalationPolicy,
-  now: number,
 ): readonly BudgetRecord[] {
   const actual = actualOf(ended.debits, reservation.debits);
   const excess = beyond(actual, reservation.debits);
   const { reservation_id, tenant, run_id, effect_key } = reservation;
+  const isElse = isSomethingElse(ended, reservation);
   const event: BudgetRecord = {
     type: 'BudgetSettled',
     body: {
@@ -171,13 +182,33 @@ function settled(
       debits: within(actual, reservation.debits),
       expires_at: ended.expiresAt,
       awaited: ended.awaited,
+      capability: isElse ? ended.capability : null,
+      subject_id: isElse ? ended.subjectId : null,
     },
   };
   const parties = partiesOf(...(reservation.parties ?? []), ...ended.parties);
-  const foreign = inAnotherName(ended, reservation);
-  return excess.length + foreign.length > 0
-    ? [event, overrun({ ...ended, debits: excess, parties }, foreign, policy, now)]
+  const exceeded = [
+    ...inAnotherName(ended, reservation),
+    ...unread(ended, bounds),
+    // Its bounds are those before it was reserved.
+    ...(isElse ? excessOf(actual, { ...bounds, openOverruns: 0 }) : []),
+  ];
+  return excess.length + exceeded.length > 0
+    ? [event, overrun({ ...ended, debits: excess, parties }, exceeded, policy, bounds.now)]
     : [event];
+}
+
+/** That it moved money nobody can read: whatever was reserved says nothing of how much. */
+function unread({ isUnread }: Ended, { runId }: Bounds): readonly Excess[] {
+  return isUnread ? [unreadExcess(runId)] : [];
+}
+
+/** Asked for as something else, and not held, it would count as that: no cap would ever see it. */
+function asSomethingElse({ capability, subjectId }: Ended, reservation: Reservation | null): readonly Excess[] {
+  if (reservation === null) return [];
+  if (reservation.capability === capability && reservation.subject_id === subjectId) return [];
+  const measure = { scope: 'capability', scope_id: capability, measure: 'name', currency: '', window: 'life' };
+  return [{ ...measure, used_minor: 0, asked_minor: 1, ceiling_minor: 0 }];
 }
 
 /** Reserved in the name of another, it counted at their ceilings, and not at those of the agent that acted. */
@@ -218,62 +249,5 @@ function overrun(ended: Ended, exceeded: readonly Excess[], policy: EscalationPo
       owner: policy.owner,
       deadline_at: now + policy.deadlineMs,
     },
-  };
-}
-
-// What an executed compensation does to what is counted: it is an execution, and leaves a debt of its own (A62, B9). Pure.
-//
-// Invariants
-//   C1. Each is debited once, under the contract of the compensation, however often its outcome is told (B3).
-//   C2. Whoever agreed to the recovery agreed to what it costs: people are asked again only where it exceeds a ceiling.
-//   C3. Several of one leg count one after the other, as if each had been told alone.
-
-/** An executed compensation, and what somebody reserved for it before. */
-export interface Executed {
-  readonly ended: Ended;
-  readonly reversesMutationId: string;
-  readonly reservation: Reservation | null;
-}
-
-/** Debits compensations in their order. `bounds` are those before the first of them. */
-export function debitCompensations(
-  executed: readonly Executed[],
-  bounds: Bounds,
-  policy: EscalationPolicy,
-): readonly BudgetRecord[] {
-  const records: BudgetRecord[] = [];
-  let spent: readonly Debit[] = [];
-  for (const one of executed) {
-    const told = debitOne(one, withSpent(bounds, spent), policy);
-    records.push(...told);
-    if (told.length > 0) spent = plus(spent, one.ended.debits);
-  }
-  return records;
-}
-
-function debitOne(
-  { ended, reversesMutationId, reservation }: Executed,
-  bounds: Bounds,
-  policy: EscalationPolicy,
-): readonly BudgetRecord[] {
-  const isReserved = reservation?.phase === 'reserved' || isOver(reservation);
-  if (isReserved || !ended.debits.some(moves) || ceilingExcess(ended.debits, bounds).length > 0)
-    // Whoever takes an effect back reserves for it.
-    return settle(ended, reservation === null ? null : { ...reservation, agent_id: null }, bounds, policy);
-  return [debited(ended, reversesMutationId)];
-}
-
-function isOver(reservation: Reservation | null): boolean {
-  return reservation !== null && ['settled', 'overrun', 'refunded'].includes(reservation.phase);
-}
-
-/** Budgets after what was debited since. */
-function withSpent(bounds: Bounds, spent: readonly Debit[]): Bounds {
-  return {
-    ...bounds,
-    budgets: bounds.budgets.map((one) => {
-      const { debit_minor, value_minor } = inUnit(spent, one.currency);
-      return { ...one, used_minor: one.used_minor + debit_minor, moved_minor: one.moved_minor + value_minor };
-    }),
   };
 }

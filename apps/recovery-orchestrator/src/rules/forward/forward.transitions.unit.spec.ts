@@ -28,6 +28,11 @@ describe('the phases of a forward approval', () => {
     expect(FORWARD_PHASES.filter((phase) => nextOf(phase).includes('used'))).toEqual(['approved']);
     expect(() => forwardPhaseAfter('used', 'Used')).toThrow('forward-phase');
   });
+  it('are void by asking anew, until it is used or denied', () => {
+    expect(FORWARD_PHASES.filter((phase) => FORWARD_PHASE_AFTER[phase].Requested === 'awaiting')).toEqual(
+      FORWARD_PHASES.filter((phase) => phase !== 'denied'),
+    );
+  });
   it('never lead out of a denial', () => {
     expect(nextOf('denied')).toEqual([]);
   });
