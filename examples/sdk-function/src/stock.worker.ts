@@ -49,7 +49,7 @@ async function findByOrder(shop: ShopClient, args: Json): Promise<Json> {
   return made === undefined ? notHappened() : happened(made, made.reservation);
 }
 
-/** The shop over HTTP. Only a refusal proves that nothing happened; every other error says that nobody knows. */
+/** The shop over HTTP. Only a refusal of what was asked proves that nothing happened; every other error says that nobody knows. */
 export class ShopClient {
   constructor(
     private readonly url: string,
@@ -59,7 +59,8 @@ export class ShopClient {
   async send(method: 'GET' | 'POST', path: string): Promise<Json> {
     const answer = await this.ask(`${this.url}${path}`, { method, signal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
     const body = z.json().parse(await answer.json());
-    if (answer.status >= 400 && answer.status < 500) {
+    // By these the shop says that it did nothing; a 404 or a 409 is also what it says of what was done before.
+    if ([400, 401, 403, 412, 422, 429].includes(answer.status)) {
       const { code, message } = refused.parse(body);
       throw new ToolRejected(code, message);
     }

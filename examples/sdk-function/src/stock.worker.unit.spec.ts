@@ -8,7 +8,7 @@ import { ShopClient, stockTools } from './stock.worker.js';
 const NOW = 1_000;
 const HELD = { reservation: 'rsv-1', order_id: '7', sku: 'pen', quantity: 3 };
 let status = 'reserved';
-let how: 'works' | 'answers without effect' | 'breaks after the effect' = 'works';
+let how: 'works' | 'answers without effect' | 'breaks after the effect' | number = 'works';
 let released = 0;
 let claimStore = new MemoryClaimStore();
 beforeEach(() => {
@@ -23,7 +23,13 @@ const shop: typeof fetch = (url, init) => {
   if (init?.method === 'GET') return Promise.resolve(Response.json({ ...HELD, status }));
   if (status === 'picked')
     return Promise.resolve(Response.json({ code: 'PICKED', message: 'it left the shelf' }, { status: 409 }));
+  // A status: refused before anything is done, or, as a 404 and a 409 may be, said of what is done.
+  if (how === 403) return Promise.resolve(Response.json({ code: 'FORBIDDEN', message: 'not yours' }, { status: how }));
   released += 1;
+  if (typeof how === 'number') {
+    status = 'released';
+    return Promise.resolve(Response.json({ code: 'RELEASED', message: 'it is released' }, { status: how }));
+  }
   if (how !== 'answers without effect') status = 'released';
   return Promise.resolve(
     how === 'breaks after the effect'
@@ -108,6 +114,17 @@ describe('a leg of the shop', () => {
   it('is unknown when the answer is lost, and found out by the next attempt without another call', async () => {
     how = 'breaks after the effect';
     expect(await ends()).toMatchObject({ outcome: 'unknown', error_kind: 'TOOL_ERROR' });
+    expect([await ends({ attempt: 2, reconcile_first: true }), released]).toMatchObject([{ outcome: 'verified' }, 1]);
+  });
+
+  it('has failed where the shop says by its status that it did nothing', async () => {
+    how = 403;
+    expect([await ends(), released]).toMatchObject([{ outcome: 'failed', error_kind: 'TOOL_REJECTED' }, 0]);
+  });
+
+  it.each([404, 409, 410])('is unknown on a %i, which the shop may say of what is done', async (answered) => {
+    how = answered;
+    expect([await ends(), released]).toMatchObject([{ outcome: 'unknown', error_kind: 'TOOL_ERROR' }, 1]);
     expect([await ends({ attempt: 2, reconcile_first: true }), released]).toMatchObject([{ outcome: 'verified' }, 1]);
   });
 

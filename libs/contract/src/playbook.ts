@@ -3,7 +3,7 @@
 // Boundary: pure. What it answers is a directive; whoever called does it, and asks again with what came of it.
 //
 // Invariants
-//   Y1. A kind of which it is not known that nothing happened is never answered with another call before somebody found out.
+//   Y1. What is not known to have had no effect is answered neither with another call nor with another plan before somebody found out.
 //   Y2. A used idempotency key is never called again under a new one: that is how money goes out twice.
 
 import type { OutcomeKind } from '@recourse/messages';
@@ -100,13 +100,15 @@ export type Playbook = Readonly<Record<ErrorKind, CompensationAction>>;
  * Says what is done about a call that failed.
  *
  * Shape:  the same facts give the same directive; nothing is called here.
- * Source: requirements D15 to D19, D22; a call that was sent and never answered is reconciled before it is made again.
+ * Source: requirements D15 to D19, D22; a call that was sent and never answered is reconciled before it is made again, and before it is
+ *         given up: who plans again without knowing has the effect twice.
  */
 export function directiveFor(
   { kind, effect, attempt, attemptsMax, refreshes }: FailedCall,
   playbook: Playbook = PLAYBOOK,
 ): Directive {
   const action = playbook[kind];
+  if (effect === 'unknown' && action !== 'ESCALATE_TO_HUMAN') return { do: 'reconcile', action };
   switch (action) {
     case 'ESCALATE_TO_HUMAN':
       return { do: 'ask_person', action, reason: 'PLAYBOOK' };
@@ -117,7 +119,6 @@ export function directiveFor(
     case 'REFRESH_EVIDENCE':
       return refreshes > 0 ? { do: 'ask_person', action, reason: 'STALE_AGAIN' } : { do: 'refresh_then_retry', action };
     case 'RETRY_WITH_BACKOFF':
-      if (effect === 'unknown') return { do: 'reconcile', action };
       return attempt >= attemptsMax
         ? { do: 'ask_person', action, reason: 'ATTEMPTS_EXHAUSTED' }
         : { do: 'retry', action, backoffs: attempt };

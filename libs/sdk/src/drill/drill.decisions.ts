@@ -3,7 +3,7 @@ import { evaluateExpression } from '@recourse/contract';
 import type { Contract, ForwardFinding } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { checkArgs } from '@recourse/contract';
-import { verdictFor } from '../guard/verdict.decisions.js';
+import { statusesIn, verdictFor } from '../guard/verdict.decisions.js';
 import { ToolRejected } from '../tool/tool.js';
 
 /** Paths of a repair, in the order a drill goes them. */
@@ -72,9 +72,15 @@ export function ofError(error: unknown): DrillVerdict {
   }
 }
 
+/** A status that refuses is an answer, also where it leaves open what an earlier call did. */
+function isRefused(error: unknown): boolean {
+  return statusesIn(error).some((status) => status >= 400 && status < 500);
+}
+
 /** A refusal of the tool's own word may still carry what the provider answered. */
 function kindOf(error: unknown): NonNullable<ReturnType<typeof verdictFor>>['kind'] {
   const own = verdictFor({ on: 'exception', error })?.kind ?? 'UNKNOWN';
+  if (own === 'UNKNOWN' && isRefused(error)) return 'REJECTED';
   if (own !== 'REJECTED' || !(error instanceof ToolRejected) || error.cause === undefined) return own;
   const caused = verdictFor({ on: 'exception', error: error.cause })?.kind ?? own;
   return caused === 'UNKNOWN' ? own : caused;

@@ -250,6 +250,16 @@ describe('drift of behaviour', () => {
     expect(unclean(report)).toEqual([['repeat', 'behaviour']]);
   });
 
+  it.each([404, 409])(
+    'shows by a status that refuses, whatever it leaves open of an earlier call: %i',
+    async (status) => {
+      const { report } = await drill({
+        tools: { [UNDO]: () => () => Promise.reject(Object.assign(new Error('no'), { status })) },
+      });
+      expect(unclean(report)[0]).toEqual(['undo', 'behaviour']);
+    },
+  );
+
   it('shows where the stale check calls a fresh canary changed', async () => {
     const { report } = await drill({
       contracts: MEMORY_CONTRACTS.map((contract) =>

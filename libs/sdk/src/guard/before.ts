@@ -10,6 +10,7 @@ import { releaseStatement } from '../release.js';
 import { mutationOf } from './action.js';
 import { approve, reserve } from './asking.js';
 import { contractProblems } from './contract-review.js';
+import { asAnswered, copyOf } from './copied.js';
 import { governed } from './governance.js';
 import type { GuardedResult, GuardOptions } from './guard.messages.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
@@ -105,7 +106,7 @@ function approved(options: GuardOptions): Stop | null {
 async function fits({ tool: { schema }, call: { args }, options }: Situation): Promise<Stop | null> {
   // zod let only JSON in.
   const found: readonly ArgsProblem[] = checkArgs(args, options.contract.args_schema as Json);
-  const result = await schema?.['~standard'].validate(args);
+  const result = await schema?.['~standard'].validate(copyOf(args));
   const problems = [...found, ...(result?.issues ?? []).map(({ message }) => ({ code: 'ARGS_VALUE', message }))];
   return problems.length > 0 ? objection(options, { code: 'ARGS_INVALID', problems }) : null;
 }
@@ -155,7 +156,7 @@ async function capture({ tool, call, options }: Situation): Promise<Stop | { rea
   const { contract } = options;
   // Nothing undoes a compensation, so nothing would be put back.
   if (call.recovery !== undefined) return { priorValue: null };
-  const priorValue = await read(() => tool.capturePriorValue?.(call.args));
+  const priorValue = await read(() => tool.capturePriorValue?.(copyOf(call.args)));
   const isUnread = priorValue === undefined || (priorValue === null && contract.requires_prior_value_capture === true);
   const found = isUnread
     ? trouble('PRIOR_VALUE_MISSING', 'the value to be overwritten could not be read')
@@ -176,7 +177,7 @@ async function rehearse({ tool, call, options }: Situation): Promise<Stop | { re
   if (tool.rehearse === undefined)
     return objection(options, trouble('REHEARSAL_MISSING', 'the tool has no dry run')) ?? { rehearsal: null };
   try {
-    const rehearsal = await tool.rehearse(call.args);
+    const rehearsal = asAnswered(await tool.rehearse(copyOf(call.args)));
     const verdict = verdictFor({ on: 'result', result: rehearsal });
     if (verdict === null) return { rehearsal };
     return objection(options, trouble('REHEARSAL_FAILED', verdict.kind)) ?? { rehearsal };
@@ -225,7 +226,7 @@ async function read(ask: () => Promise<Json> | undefined): Promise<Json | undefi
     const value = (await ask()) ?? null;
     // What is no JSON cannot be restored from the record.
     canonicalJson(value);
-    return value;
+    return copyOf(value);
   } catch {
     return undefined;
   }

@@ -7,8 +7,10 @@ import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { ToolRejected } from '../tool/tool.js';
 import { actionOf, mutationOf } from './action.js';
 import { MemoryApprovals } from './approval.memory.js';
+import { HttpBudget } from './budget.http.js';
 import { MemoryBudget } from './budget.memory.js';
 import { READS, refund, refundCall } from './guard.testing.js';
+import { HttpStanding } from './standing.http.js';
 import { MemoryStanding } from './standing.memory.js';
 import { earlierCall } from './standing.decisions.js';
 
@@ -334,6 +336,21 @@ describe('a guarded call that was begun before', () => {
     expect(calls()).toBe(0);
   });
 
+  it('is refused with the address that was asked and what it answered, as by a budget', async () => {
+    const away: typeof fetch = () => Promise.reject(new TypeError('fetch failed'));
+    const asked = { token: () => Promise.resolve(null), fetch: away };
+    const standing = new HttpStanding({ ...asked, url: 'http://ledger.test:4101' });
+    const budget = new HttpBudget({ ...asked, url: 'http://accountant.test:4102' });
+    const [unread, unreserved] = [refund({ options: { standing } }), refund({ options: { budget } })];
+    expect([await unread.run(), await unreserved.run()]).toMatchObject([
+      {
+        code: 'STANDING_UNAVAILABLE',
+        problems: [{ message: expect.stringMatching(/UNREACHABLE.*ledger\.test:4101/) }],
+      },
+      { code: 'BUDGET_UNAVAILABLE', problems: [{ message: expect.stringMatching(/UNREACHABLE.*ant\.test:4102/) }] },
+    ]);
+  });
+
   it('is known from its claim before the record has heard of it, and twice at most', async () => {
     const [claims, standing] = [new MemoryClaimStore(), new MemoryStanding()];
     const { run, calls, options } = refund({
@@ -403,8 +420,8 @@ describe('a guarded call that was begun before', () => {
 
 describe('an error of a guarded tool', () => {
   it('inside a result is an error all the same', async () => {
-    const failed = refund({ tool: { execute: () => Promise.resolve({ error: { code: 'IDEMPOTENCY_CONFLICT' } }) } });
-    expect(await failed.run()).toMatchObject({ kind: 'failed', error_kind: 'IDEMPOTENCY_CONFLICT' });
+    const failed = refund({ tool: { execute: () => Promise.resolve({ error: { code: 'VALIDATION_ERROR' } }) } });
+    expect(await failed.run()).toMatchObject({ kind: 'failed', error_kind: 'ARGS_INVALID' });
     const uncertain = refund({ tool: { execute: () => Promise.resolve({ error: { status: 503 } }) } });
     expect(await uncertain.run()).toMatchObject({ kind: 'uncertain', error_kind: 'SERVER' });
     expect([...failed.told(), ...uncertain.told()]).toEqual(['planned', 'failed', 'planned', 'uncertain']);

@@ -14,8 +14,11 @@ import type { BindingFacts, Directive } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Action, ActionOutcome } from '../producer/producer.js';
 import { actionOf, mutationOf } from './action.js';
+import { attempt, LATE } from './attempt.js';
+import type { Attempted } from './attempt.js';
 import { pending, prepare } from './before.js';
 import type { Ready } from './before.js';
+import { callAsMade } from './copied.js';
 import type {
   ForwardTool,
   GuardedCall,
@@ -24,17 +27,15 @@ import type {
   GuardOptions,
   GuardTrouble,
 } from './guard.messages.js';
-import { handleIn, missingFor } from './handle.js';
+import { missingFor } from './handle.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
-import { failureOf } from './failure.decisions.js';
 import type { ToolFailure } from './failure.decisions.js';
 import { refuseUnusable } from './given.js';
 import { placeProblems } from './place.js';
 import { argsProblem, intentProblem, isJson, resultProblem } from './recorded.js';
 import { shownOf } from './shown.js';
 import type { Shown } from './shown.js';
-import { verdictFor } from './verdict.decisions.js';
 import type { ToolVerdict } from './verdict.decisions.js';
 import { within } from '../within.js';
 
@@ -50,9 +51,9 @@ import { within } from '../within.js';
 export function guard<Value extends Json>(tool: ForwardTool<Value>, options: GuardOptions): GuardedTool<Value> {
   refuseUnusable(tool, options);
   return async (call) => {
-    const { answer, value } = await runGuarded(tool, call, options);
+    const { answer, value, handle = null } = await runGuarded(tool, call, options);
     if (answer.kind !== 'succeeded' || value === null) return answer as GuardedResult<Value>;
-    const shown = shownOf(value, options.contract, handleIn(tool, value).handle);
+    const shown = shownOf(value, options.contract, handle);
     // The tool's own answer, less some members: what its type says.
     return { ...answer, value: shown as Shown<Value> };
   };
@@ -62,6 +63,8 @@ export function guard<Value extends Json>(tool: ForwardTool<Value>, options: Gua
 export interface Run {
   readonly answer: GuardedResult;
   readonly value: Json | null;
+  /** The provider's own reference, where the tool gave one. */
+  readonly handle?: string | null;
 }
 
 /** Makes one call, unless its connection is closed. */
@@ -73,12 +76,14 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: 
 }
 
 /** Makes a call that could be recorded. */
-async function placed(tool: ForwardTool, call: GuardedCall, options: GuardOptions): Promise<Run> {
-  const unkeyed = argsProblem(call.args);
+async function placed(tool: ForwardTool, given: GuardedCall, options: GuardOptions): Promise<Run> {
+  const unkeyed = argsProblem(given.args);
   // Nothing tells such a call from another, so that it is made in no mode.
-  if (unkeyed !== null) return outOfPlace(tool, call, unkeyed, { ...options, mode: 'enforce' });
-  const misplaced = options.mode === 'off' ? [] : placeProblems(call);
-  if (misplaced.length > 0) return outOfPlace(tool, call, { code: 'PLACE_INVALID', problems: misplaced }, options);
+  if (unkeyed !== null) return outOfPlace(tool, given, unkeyed, { ...options, mode: 'enforce' });
+  const misplaced = options.mode === 'off' ? [] : placeProblems(given);
+  if (misplaced.length > 0) return outOfPlace(tool, given, { code: 'PLACE_INVALID', problems: misplaced }, options);
+  // Nothing is told of a call in `off`, and its place may be anything.
+  const call = options.mode === 'off' ? given : callAsMade(given);
   const action = actionOf(call, options);
   const unfit = options.mode === 'off' ? null : intentProblem(action, options.contract);
   if (unfit !== null) return outOfPlace(tool, call, unfit, options);
@@ -94,6 +99,7 @@ async function placed(tool: ForwardTool, call: GuardedCall, options: GuardOption
         ...directed(situation, outcome, 1),
       },
       value: outcome.answered,
+      handle: outcome.externalTransactionRef,
     };
   }
   return told(situation);
@@ -124,6 +130,7 @@ async function told(situation: Situation): Promise<Run> {
       ...followed,
     },
     value: answered,
+    handle: outcome.externalTransactionRef,
   };
 }
 
@@ -257,35 +264,6 @@ function notedIfUnknown(attempted: Attempted, { onTrouble }: GuardOptions): void
   const said =
     attempted.failure === undefined ? 'no answer in time' : `${attempted.failure.code}: ${attempted.failure.message}`;
   onTrouble?.(trouble('TOOL_UNCERTAIN', `${kind}: ${said}`));
-}
-
-function handleNoted(tool: ForwardTool, result: Json, { contract, onTrouble }: GuardOptions): string | null {
-  const { handle, problem } = handleIn(tool, result);
-  if (problem !== null) onTrouble?.(trouble('HANDLE_UNREADABLE', `${contract.name}: ${problem}`));
-  return handle;
-}
-
-type Attempted =
-  | { readonly result: Json; readonly externalTransactionRef: string | null }
-  | { readonly verdict: ToolVerdict; readonly failure?: ToolFailure };
-
-const LATE: Attempted = { verdict: { kind: 'TIMEOUT', effect: 'unknown' } };
-
-async function attempt(
-  { tool, options }: Pick<Situation, 'tool' | 'options'>,
-  args: Json,
-  { idempotencyKey, callId, runId }: Action,
-): Promise<Attempted> {
-  try {
-    const result = await tool.execute(args, { idempotencyKey, callId, runId });
-    const verdict = verdictFor({ on: 'result', result });
-    return verdict === null
-      ? { result, externalTransactionRef: handleNoted(tool, result, options) }
-      : { verdict, failure: failureOf({ on: 'result', result }) };
-  } catch (error) {
-    const verdict = verdictFor({ on: 'exception', error }) ?? { kind: 'UNKNOWN', effect: 'unknown' };
-    return { verdict, failure: failureOf({ on: 'exception', error }) };
-  }
 }
 
 async function tell(action: Action, outcome: ActionOutcome, options: GuardOptions): Promise<void> {

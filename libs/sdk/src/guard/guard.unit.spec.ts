@@ -146,7 +146,8 @@ describe('a guarded tool', () => {
   it.each([
     ['RATE_LIMITED', { do: 'retry', action: 'RETRY_WITH_BACKOFF', backoffs: 1 }, 'retry_scheduled'],
     ['STALE', { do: 'refresh_then_retry', action: 'REFRESH_EVIDENCE' }, 'evidence_refreshed'],
-    ['IDEMPOTENCY_KEY_REUSED', { do: 'replan', action: 'DEPRECATE_AND_REPLAN' }, 'deprecated'],
+    ['REJECTED', { do: 'replan', action: 'DEPRECATE_AND_REPLAN' }, 'deprecated'],
+    ['IDEMPOTENCY_KEY_REUSED', { do: 'reconcile', action: 'DEPRECATE_AND_REPLAN' }, null],
     ['FORBIDDEN', { do: 'ask_person', action: 'ESCALATE_TO_HUMAN', reason: 'PLAYBOOK' }, 'escalated'],
     ['TIMEOUT', { do: 'reconcile', action: 'RETRY_WITH_BACKOFF' }, null],
   ])(
@@ -262,6 +263,18 @@ describe('a guarded tool', () => {
       code: 'BUDGET_ESCALATED',
     });
     expect(beyond.told).toEqual([]);
+  });
+
+  it.each([404, 409])('keeps reserved what may have been done: status %i', async (status) => {
+    const budget = new MemoryBudget(500_000);
+    const error = Object.assign(new Error('there is one already'), { status });
+    const unknown = scene({ budget, tool: { execute: () => Promise.reject(error) } });
+    expect(await unknown.run()).toMatchObject({
+      kind: 'uncertain',
+      error_kind: 'UNKNOWN',
+      directive: { do: 'reconcile' },
+    });
+    expect(await scene({ budget }).run({ order: '4712', amount_minor: 1 })).toMatchObject({ code: 'BUDGET_ESCALATED' });
   });
 
   it('does not act when its intent cannot be published', async () => {

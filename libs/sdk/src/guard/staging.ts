@@ -8,6 +8,7 @@
 //   R2. What may be staged is told: where nobody knows, the intent goes out without a handle, and a cancel still gives it back.
 import type { Json } from '@recourse/kernel';
 import { unfitFor } from '../producer/fitting.js';
+import { copyOf } from './copied.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import type { ForwardContext } from './guard.messages.js';
@@ -51,7 +52,7 @@ export async function unstage({ tool, call, action, options }: Situation, { stag
   if (stagedRef === null) return;
   try {
     if (tool.unstage === undefined) throw new Error('the tool gives nothing back');
-    await tool.unstage(call.args, { ...contextOf(action), stagedRef });
+    await tool.unstage(copyOf(call.args), { ...contextOf(action), stagedRef });
   } catch (cause) {
     options.onTrouble?.(trouble('STAGED_LEFT', textOf(cause)));
   }
@@ -59,7 +60,7 @@ export async function unstage({ tool, call, action, options }: Situation, { stag
 
 async function attempt({ tool, call, action }: Situation): Promise<Attempted> {
   try {
-    const stagedRef: Json = (await tool.stage?.(call.args, contextOf(action))) ?? null;
+    const stagedRef: Json = (await tool.stage?.(copyOf(call.args), contextOf(action))) ?? null;
     return typeof stagedRef === 'string' && stagedRef !== '' && unfitFor('handle', { staged_ref: stagedRef }) === null
       ? { stagedRef }
       : { isRefused: false, message: 'the tool named no handle that a record holds' };

@@ -1,6 +1,7 @@
 // What the record of an effect means for calling its tool again. Pure.
 import { hasSideEffects } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
+import { textOf } from './objections.js';
 import type { StandingAnswer } from './standing.port.js';
 
 export type EarlierCall =
@@ -22,7 +23,11 @@ export type EarlierCall =
  */
 export function earlierCall(answer: StandingAnswer, contract: Contract): EarlierCall {
   if (answer.kind === 'unavailable')
-    return { code: 'STANDING_UNAVAILABLE', message: 'the record of the effect cannot be read', end: 'refused' };
+    return {
+      code: 'STANDING_UNAVAILABLE',
+      message: `the record of the effect cannot be read: ${textOf(answer.cause)}`,
+      end: 'refused',
+    };
   if (answer.kind === 'unrecorded') return { code: null, attempt: 1 };
   if (!hasSideEffects(contract)) return { code: null, attempt: 1 };
   if (answer.fell)

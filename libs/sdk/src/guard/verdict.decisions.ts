@@ -20,10 +20,17 @@ export interface ToolVerdict {
   readonly effect: 'none' | 'unknown';
 }
 
-/** What each kind says about the effect, when nothing better is known. */
+/**
+ * What each kind says about the effect, when nothing better is known.
+ *
+ * Shape:  a key that is in use, or was used with other arguments, was used by another call: this one did nothing, and says nothing of
+ *         that one. Our keys are made of run, step and arguments, so that it was most likely an earlier attempt of this very effect,
+ *         which may stand (a tool that adds the hour to what it sends uses its key with other arguments, too). Record, budget and undo
+ *         know both as one effect: it is found out first. A tool that knows better says so with ToolRejected.
+ */
 const EFFECT_OF = {
   ARGS_INVALID: 'none',
-  IDEMPOTENCY_CONFLICT: 'none',
+  IDEMPOTENCY_CONFLICT: 'unknown',
   EVIDENCE_STALE: 'none',
   POLICY_DENIED: 'none',
   CONTENT_FILTER: 'none',
@@ -71,7 +78,7 @@ const KIND_OF_CODE: Readonly<Record<string, ErrorKind>> = {
   UND_ERR_SOCKET: 'TRANSIENT_NETWORK',
 };
 
-/** Failures before anything left this host. */
+/** Failures before anything left this host; where a status was answered, something had left it. */
 const NOT_SENT: readonly string[] = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -82,6 +89,12 @@ const NOT_SENT: readonly string[] = [
   'NOT_SENT',
 ];
 
+/**
+ * What a status means. Only a refusal of what was asked (who asks, how, how often, in which state) says that nothing happened.
+ *
+ * Shape:  any other 4xx is UNKNOWN: that something is not there (404, 410), is in conflict (409), locked (423) or too early (425) is
+ *         also what a second request hears, of an effect that the first one had.
+ */
 const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
   400: 'ARGS_INVALID',
   401: 'POLICY_DENIED',
@@ -106,21 +119,30 @@ export function verdictFor(error: ToolError): ToolVerdict | null {
   const signs = chainOf(error.error)
     .flatMap(({ code, name, kind }) => [code, kind, name])
     .filter((sign) => typeof sign === 'string');
-  const statuses = chainOf(error.error)
-    .flatMap(({ status, statusCode }) => [status, statusCode])
-    .filter((each) => typeof each === 'number');
-  return ofSigns(signs, statuses, 'UNKNOWN');
+  return ofSigns(signs, statusesIn(error.error), 'UNKNOWN');
 }
 
-/** What a result says in place of an error where there was none. */
-const NO_ERROR: readonly unknown[] = [undefined, null, false, ''];
+/** Statuses that an error and its causes carry, its own first. */
+export function statusesIn(error: unknown): readonly number[] {
+  return chainOf(error)
+    .flatMap(({ status, statusCode }) => [status, statusCode])
+    .filter((each) => typeof each === 'number');
+}
+
+/** What a result says in place of an error, or of its code, where there was none. */
+const NO_ERROR: readonly unknown[] = [undefined, null, false, 0];
+const WORD_OF_NO_ERROR = /^(?:0*|OK|NONE|NO_ERROR|SUCCESS)$/;
+
+function isNoError(said: Json | undefined): boolean {
+  return NO_ERROR.includes(said) || (typeof said === 'string' && WORD_OF_NO_ERROR.test(wordOf(said)));
+}
 
 /** Reads `{error: {code}}`, `{error: code}`, `{error_code}`, `{ok: false, code}` and a result marked `isError`. */
 function ofResult(result: Json): ToolVerdict | null {
   if (!isDoc(result)) return null;
   const { error, error_code: errorCode, code, status, status_code: statusCode } = result;
   const isMarked = result['isError'] === true || result['ok'] === false || result['success'] === false;
-  const isNamed = !NO_ERROR.includes(error) || typeof errorCode === 'string';
+  const isNamed = !isNoError(error) || !isNoError(errorCode);
   if (!isMarked && !isNamed) return null;
   const inner = isDoc(error) ? [error['code'], error['type'], error['kind']] : [error];
   const signs = [...inner, errorCode, code].filter((sign) => typeof sign === 'string');
@@ -136,13 +158,24 @@ function ofSigns(
   statuses: readonly number[],
   otherwise: ErrorKind = 'REJECTED',
 ): ToolVerdict {
-  const words = signs.map((sign) => sign.toUpperCase().replaceAll(/[\s.-]+/g, '_'));
-  if (words.some((word) => NOT_SENT.includes(word))) return { kind: 'TRANSIENT_NETWORK', effect: 'none' };
+  const words = signs.map(wordOf);
+  const wasSent = statuses.some((status) => status >= STATUS_MIN);
+  if (!wasSent && words.some((word) => NOT_SENT.includes(word))) return { kind: 'TRANSIENT_NETWORK', effect: 'none' };
   const kind =
     words.map(kindOfWord).find((each) => each !== undefined) ??
     statuses.map(kindOfStatus).find((each) => each !== undefined) ??
     otherwise;
   return { kind, effect: EFFECT_OF[kind] };
+}
+
+/** The least status that somebody answers; some libraries say 0 where nobody did. */
+const STATUS_MIN = 100;
+
+function wordOf(sign: string): string {
+  return sign
+    .trim()
+    .toUpperCase()
+    .replaceAll(/[\s.-]+/g, '_');
 }
 
 function kindOfWord(word: string): ErrorKind | undefined {
@@ -152,7 +185,7 @@ function kindOfWord(word: string): ErrorKind | undefined {
 }
 
 function kindOfStatus(status: number): ErrorKind | undefined {
-  return KIND_OF_STATUS[status] ?? (status >= 500 ? 'SERVER' : status >= 400 ? 'REJECTED' : undefined);
+  return KIND_OF_STATUS[status] ?? (status >= 500 ? 'SERVER' : status >= 400 ? 'UNKNOWN' : undefined);
 }
 
 const CAUSES_MAX = 8;

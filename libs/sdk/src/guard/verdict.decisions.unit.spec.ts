@@ -25,12 +25,53 @@ describe('the verdict on an error', () => {
     ['a deadline', new DOMException('late', 'TimeoutError'), 'TIMEOUT', 'unknown'],
     ['a gateway that gave up', Object.assign(new Error('x'), { status: 504 }), 'TIMEOUT', 'unknown'],
     ['a broken server', Object.assign(new Error('x'), { statusCode: 503 }), 'SERVER', 'unknown'],
-    ['a refusal by status', Object.assign(new Error('x'), { status: 404 }), 'REJECTED', 'none'],
+    [
+      'a server that answered, and could not reach another',
+      Object.assign(new Error('x'), {
+        status: 500,
+        cause: Object.assign(new Error('y'), { code: 'ECONNREFUSED' }),
+      }),
+      'SERVER',
+      'unknown',
+    ],
+    [
+      'a connection nobody took, of a library that says status 0',
+      Object.assign(new Error('x'), { status: 0, code: 'ECONNREFUSED' }),
+      'TRANSIENT_NETWORK',
+      'none',
+    ],
     ['an error nobody understands', new Error('socket hang up'), 'UNKNOWN', 'unknown'],
     ['something that is no error', 'no', 'UNKNOWN', 'unknown'],
   ])('on %s', (_name, error, kind, effect) => {
     expect(thrown(error)).toEqual({ kind, effect });
   });
+
+  it.each([400, 401, 403, 412, 422, 429])('rules an effect out by the status %i', (status) => {
+    expect(thrown(Object.assign(new Error('x'), { status }))?.effect).toBe('none');
+    expect(thrown(Object.assign(new Error('x'), { cause: { statusCode: status } }))?.effect).toBe('none');
+    expect(verdictFor({ on: 'result', result: { ok: false, status } })?.effect).toBe('none');
+  });
+
+  it.each([402, 404, 405, 408, 409, 410, 413, 418, 423, 425, 428, 451, 499])(
+    'rules none out by the status %i, which an effect may have gone before',
+    (status) => {
+      const verdict = { kind: status === 408 ? 'TIMEOUT' : 'UNKNOWN', effect: 'unknown' };
+      expect(thrown(Object.assign(new Error('x'), { status }))).toEqual(verdict);
+      expect(verdictFor({ on: 'result', result: { ok: false, status } })).toEqual(verdict);
+    },
+  );
+
+  it.each(['IDEMPOTENCY_KEY_IN_USE', 'DUPLICATE_REQUEST', 'IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_CONFLICT'])(
+    'rules none out where a key was used before: %s, unless the tool says so itself',
+    (code) => {
+      expect(carried(code)).toEqual({ kind: 'IDEMPOTENCY_CONFLICT', effect: 'unknown' });
+      expect(thrown(Object.assign(new Error('x'), { code, status: 400 }))).toEqual(carried(code));
+      expect(thrown(new ToolRejected(code, 'another call has it, and had no effect'))).toEqual({
+        kind: 'IDEMPOTENCY_CONFLICT',
+        effect: 'none',
+      });
+    },
+  );
 
   it.each([
     [{ error_code: 'idempotency-key-reused' }, 'IDEMPOTENCY_CONFLICT'],
@@ -38,6 +79,9 @@ describe('the verdict on an error', () => {
     [{ error: 'rate limit exceeded' }, 'RATE_LIMITED'],
     [{ isError: true, content: [] }, 'UNKNOWN'],
     [{ error: { status: 412 } }, 'EVIDENCE_STALE'],
+    [{ error_code: '05' }, 'UNKNOWN'],
+    [{ error_code: 5 }, 'UNKNOWN'],
+    [{ ok: false, error_code: '00' }, 'UNKNOWN'],
   ])('reads %o as %s', (result, kind) => {
     expect(verdictFor({ on: 'result', result })?.kind).toBe(kind);
   });
@@ -45,6 +89,11 @@ describe('the verdict on an error', () => {
   it.each([
     [{ refund_id: 'rf', error: null }],
     [{ refund_id: 'rf', error: '' }],
+    [{ refund_id: 'rf', error_code: '' }],
+    [{ refund_id: 'rf', error_code: '0' }],
+    [{ refund_id: 'rf', error_code: '00', error: null }],
+    [{ refund_id: 'rf', error_code: 0, error: 0 }],
+    [{ refund_id: 'rf', error_code: 'none', error: 'OK' }],
     [[]],
     ['text'],
     [{ status: 500, code: 'A' }],

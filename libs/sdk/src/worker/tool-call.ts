@@ -5,9 +5,11 @@
 // Invariants
 //   T1. What was seen is told, or counts as not seen (M1): a look whose answer no report holds has failed; a call that acted has acted, and
 //       its answer alone is left out.
+//   T2. Each call has arguments of its own, and an answer is kept as it was given (K1, K2): a step is judged by what was bound for it.
 import { plainPayload } from '@recourse/contract';
 import type { Clock, Json } from '@recourse/kernel';
 import type { LegRequested, LegStep, Observation, ObservationPhase } from '@recourse/messages';
+import { asAnswered, copyOf } from '../guard/copied.js';
 import type { ForwardTool } from '../guard/guard.messages.js';
 import { handleIn } from '../guard/handle.js';
 import { verdictFor } from '../guard/verdict.decisions.js';
@@ -148,13 +150,14 @@ function toolFor(capability: string, running: Running, { tools, forwardTools = {
 /** Calls a forward tool as its guard would: what it says of its effect is believed, its handle is kept. */
 function letGo(tool: ForwardTool, running: Running): Tool {
   return async (args, { idempotencyKey, callId, runId, externalTransactionRef: stagedRef }) => {
-    const result = await tool.execute(args, { idempotencyKey, callId, runId, stagedRef });
+    const given = await tool.execute(args, { idempotencyKey, callId, runId, stagedRef });
+    const result = asAnswered(given);
     const verdict = verdictFor({ on: 'result', result });
     if (verdict !== null)
       throw verdict.effect === 'none'
         ? new ToolRejected(verdict.kind, `the tool answered ${verdict.kind}`)
         : new Error(`the tool answered ${verdict.kind}`);
-    running.handle = handleIn(tool, result).handle;
+    running.handle = handleIn(tool, given).handle;
     return result;
   };
 }
@@ -185,13 +188,13 @@ async function attempt(
       about: aboutOf(leg),
       subjectRef,
       externalTransactionRef,
-      ...(phase === 'execute' && expected !== undefined ? { expected } : {}),
+      ...(phase === 'execute' && expected !== undefined ? { expected: copyOf(expected) } : {}),
     };
-    const observed = await tool(args, context);
-    plainPayload(observed); // what is no JSON fits no record, and counts as an error of the tool
-    const problem = depthProblem(observed);
+    const given = await tool(copyOf(args), context);
+    plainPayload(given); // what is no JSON fits no record, and counts as an error of the tool
+    const problem = depthProblem(given);
     if (problem !== null) throw new Error(problem);
-    return { kind: 'answered', observed };
+    return { kind: 'answered', observed: copyOf(given) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     // The tool's own code is the first thing that whoever mends it looks for.

@@ -1,0 +1,49 @@
+// One call of a guarded tool, and what it said.
+//
+// Boundary: calls `execute` and reads what came back. A tool's error never leaves it.
+import type { Json } from '@recourse/kernel';
+import type { Action } from '../producer/producer.js';
+import { asAnswered, copyOf } from './copied.js';
+import { failureOf } from './failure.decisions.js';
+import type { ToolFailure } from './failure.decisions.js';
+import type { GuardOptions } from './guard.messages.js';
+import { handleIn } from './handle.js';
+import { trouble } from './objections.js';
+import type { Situation } from './objections.js';
+import { verdictFor } from './verdict.decisions.js';
+import type { ToolVerdict } from './verdict.decisions.js';
+
+/** What became of a call. */
+export type Attempted =
+  | { readonly result: Json; readonly externalTransactionRef: string | null }
+  | { readonly verdict: ToolVerdict; readonly failure?: ToolFailure };
+
+/** A call that was not answered in time. */
+export const LATE: Attempted = { verdict: { kind: 'TIMEOUT', effect: 'unknown' } };
+
+/** Calls the tool once. Errors: none. */
+export async function attempt(
+  { tool, options }: Pick<Situation, 'tool' | 'options'>,
+  args: Json,
+  { idempotencyKey, callId, runId }: Action,
+): Promise<Attempted> {
+  try {
+    const given = await tool.execute(copyOf(args), { idempotencyKey, callId, runId });
+    const result = asAnswered(given);
+    const verdict = verdictFor({ on: 'result', result });
+    return verdict === null
+      ? { result, externalTransactionRef: handleNoted(given, { tool, options }) }
+      : { verdict, failure: failureOf({ on: 'result', result }) };
+  } catch (error) {
+    const verdict = verdictFor({ on: 'exception', error }) ?? { kind: 'UNKNOWN', effect: 'unknown' };
+    return { verdict, failure: failureOf({ on: 'exception', error }) };
+  }
+}
+
+/** The handle is read off the very answer of the tool, which may be more than JSON keeps of it. */
+function handleNoted(given: Json, { tool, options }: Pick<Situation, 'tool' | 'options'>): string | null {
+  const { contract, onTrouble }: GuardOptions = options;
+  const { handle, problem } = handleIn(tool, given);
+  if (problem !== null) onTrouble?.(trouble('HANDLE_UNREADABLE', `${contract.name}: ${problem}`));
+  return handle;
+}
