@@ -1,4 +1,5 @@
-// Runs docs/guides/contracts.md and docs/guides/ask-and-stop.md: every command of their shell blocks, in order, against a running system.
+// Runs docs/guides/contracts.md and docs/guides/ask-and-stop.md: every command of their shell blocks, in order, against a running system;
+// of docs/guides/ceilings.md those that need no escalation.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { forwardDigest } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
@@ -251,3 +252,15 @@ it('what the guide retired and lifted is gone', async () => {
     { name: 'refunds', reason: 'fixed in 4.2' },
   ]);
 });
+
+it('the guide ceilings sets, moves and reads, by an administrator of the tenant', async () => {
+  const commands = commandsIn('ceilings').filter((command) => !command.includes('$ESCALATION'));
+  expect(commands).toHaveLength(11);
+  const person: Person = { subject: 'root', roles: ['administrator'], tenant: TENANT };
+  for (const command of commands) {
+    const { code, note } = await runCommand(command, { system, person, folder, variables });
+    // A raise waits for another person: it has no outcome, and stands as an escalation.
+    if (!command.includes('--until')) expect([command, note, code]).toEqual([command, '', 0]);
+  }
+  expect((await cli(system, person, folder, 'budgets', 'escalations')).out).toMatch(/raise .*root .*open/);
+}, 180_000);

@@ -38,6 +38,7 @@ export { RELEASE_PARTS, releaseDiff, releaseDigest, releaseRef, releaseStatement
 export type { ReleaseDifference, ReleasePart, ReleaseTuple } from './release.js';
 export { connect } from './connect/connect.js';
 export type {
+  ConnectedConsumerOptions,
   ConnectedGuardOptions,
   ConnectedParts,
   ConnectedPlace,

@@ -1,4 +1,4 @@
-// Says whether rows have reached what their log holds: a row that is missing may only not be there yet (P2).
+// Says whether rows have reached what their log holds, or a wire before it: a row that is missing may only not be there yet (P2).
 //
 // A database that was killed comes back without its last transactions, and a projection is always some milliseconds behind its
 // log. Who was told that a thing is recorded must not hear then that there is no such thing.
@@ -7,12 +7,15 @@
 //   E1. The end is the log's, asked after the row was missed; no loop's memory is trusted: this process may not own the partition.
 //   E2. Void records at the end are nothing to wait for.
 //   E3. A database that lost what this process projected is told to its loop at once: a loop at rest would look in a minute.
+//   E4. What a wire held when it was asked about is taken once the cursor in the rows is behind it; whoever has an acknowledgement
+//       of the broker finds what came of it then. Each place of a wire that is passed is said, within a second where it leads to nothing (L3).
 import { setTimeout as pause } from 'node:timers/promises';
 import { genesisHead, judge, readHead } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import type { PartitionLoop, ProjectedHead } from '@recourse/event-log';
 import { within } from '@recourse/kafka';
 import type { RawReader } from '@recourse/kafka';
+import { partitionForKey } from '@recourse/kernel';
 import type { ProjectedHere } from './running-service.js';
 
 export interface ProjectionEndOptions {
@@ -24,29 +27,61 @@ export interface ProjectionEndOptions {
   /** What this process has projected of a partition, and how to have it read anew; null for what it does not own. */
   readonly projectedHere: (log: string, partition: number) => ProjectedHere | null;
   readonly logId: string;
-  /** Longest wait, milliseconds. Default 1,000. */
+  /** Longest wait for the end of a log, milliseconds. Default 1,000. */
   readonly patienceMs?: number;
+  /** Longest wait for what a wire held, milliseconds. Default 3,000. */
+  readonly wirePatienceMs?: number;
   /** How long broker and database have for their answers besides, milliseconds. Default 4,000. */
   readonly answerWithinMs?: number;
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
 const PATIENCE_MS = 1_000;
+/** Above the second after which a loop says that it passed what led to nothing (L3). */
+const WIRE_PATIENCE_MS = 3_000;
 const ANSWER_WITHIN_MS = 4_000;
 const POLL_MS = 20;
+
+/** What was told about one thing: it lies in one partition of the wire, and in that of the log. */
+export interface ToldOn {
+  readonly wire: string;
+  readonly key: string;
+}
+
+/** Is somewhere what was there when it was asked about? */
+type IsThere = () => Promise<boolean>;
 
 export class ProjectionEnd {
   private reading: Promise<RawReader> | undefined;
 
   constructor(private readonly options: ProjectionEndOptions) {}
 
-  /** Waits until the rows of every partition hold what the log holds now; false when patience ends first. Errors: Failure of broker or database. */
-  async isReached(log: string): Promise<boolean> {
-    const { answerWithinMs = ANSWER_WITHIN_MS, patienceMs = PATIENCE_MS } = this.options;
+  /**
+   * Waits until the rows of every partition hold what the log holds now; of what was told on a wire, until those of its partition hold
+   * what came of all that the wire holds now. False when patience ends first. Errors: Failure of broker or database.
+   */
+  async isReached(log: string, told?: ToldOn): Promise<boolean> {
+    const { patienceMs = PATIENCE_MS, wirePatienceMs = WIRE_PATIENCE_MS } = this.options;
+    return told === undefined
+      ? this.inTime((reader) => this.endOf(reader, log), patienceMs, `the end of ${log}`)
+      : this.inTime((reader) => this.endOn(reader, log, told), wirePatienceMs, `the end of ${told.wire}`);
+  }
+
+  async close(): Promise<void> {
+    const reader = await this.reading?.catch(() => undefined);
+    await reader?.close();
+  }
+
+  private async inTime(
+    asked: (reader: RawReader) => Promise<IsThere>,
+    patienceMs: number,
+    what: string,
+  ): Promise<boolean> {
+    const { answerWithinMs = ANSWER_WITHIN_MS } = this.options;
     const reading = this.reader();
-    const reached = reading.then((reader) => this.reaches(reader, log, patienceMs));
+    const reached = reading.then(async (reader) => this.waits(await asked(reader), patienceMs));
     try {
-      return await within(reached, patienceMs + answerWithinMs, `the end of ${log}`);
+      return await within(reached, patienceMs + answerWithinMs, what);
     } catch (error) {
       if (this.reading === reading) this.reading = undefined;
       // Its closing may hang like its answer: nobody waits for it.
@@ -55,21 +90,32 @@ export class ProjectionEnd {
     }
   }
 
-  async close(): Promise<void> {
-    const reader = await this.reading?.catch(() => undefined);
-    await reader?.close();
-  }
-
-  private async reaches(reader: RawReader, log: string, patienceMs: number): Promise<boolean> {
+  private async waits(isThere: IsThere, patienceMs: number): Promise<boolean> {
     const { sleep = pause } = this.options;
-    const count = await this.options.partitionCount(log);
-    let behind = await this.ends(reader, log, count);
     for (let waitedMs = 0; ; waitedMs += POLL_MS) {
-      behind = await this.stillBehind(reader, log, count, behind);
-      if (behind.size === 0) return true;
+      if (await isThere()) return true;
       if (waitedMs >= patienceMs) return false;
       await sleep(POLL_MS);
     }
+  }
+
+  private async endOf(reader: RawReader, log: string): Promise<IsThere> {
+    const count = await this.options.partitionCount(log);
+    let behind = await this.ends(reader, log, count);
+    return async () => {
+      behind = await this.stillBehind(reader, log, count, behind);
+      return behind.size === 0;
+    };
+  }
+
+  private async endOn(reader: RawReader, log: string, { wire, key }: ToldOn): Promise<IsThere> {
+    const partition = partitionForKey(key, await this.options.partitionCount(wire));
+    const { high } = await reader.range(wire, partition);
+    return async () => {
+      const cursors = (await this.headOf(log, partition))?.cursors ?? [];
+      const cursor = cursors.find((one) => one.topic === wire && one.partition === partition);
+      return (cursor?.offset ?? 0) >= high;
+    };
   }
 
   /** Offset of the next record, by partition. */

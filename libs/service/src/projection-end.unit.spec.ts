@@ -2,11 +2,15 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { frameOf, genesisHash } from '@recourse/chain';
 import type { ProjectedHead } from '@recourse/event-log';
 import type { RawReader } from '@recourse/kafka';
+import { partitionForKey } from '@recourse/kernel';
 import { ProjectionEnd } from './projection-end.js';
 
 const LOG = 'recourse.things';
+const WIRE = 'recourse.told';
+const TOLD = { wire: WIRE, key: 'run-1' };
 const LOG_ID = 'spec';
 const PARTITIONS = 2;
+const TOLD_IN = partitionForKey(TOLD.key, PARTITIONS);
 const FIRST = genesisHash({ logId: LOG_ID, topic: LOG, partition: 0, partitionCount: PARTITIONS });
 const HASH = Buffer.alloc(32, 1);
 const STRANGE = Buffer.alloc(32, 9);
@@ -167,5 +171,72 @@ describe('the end of a log', () => {
     await expect(asked.isReached(LOG)).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
     isBrokerSilent = false;
     expect([await asked.isReached(LOG), closed]).toEqual([true, 1]);
+  });
+});
+
+describe('what was told on a wire', () => {
+  let waits: number;
+  let end: number;
+  let offset: number | null;
+  let onWait: () => void;
+
+  beforeEach(() => {
+    [waits, end, offset, onWait] = [0, 0, null, () => undefined];
+  });
+
+  const cursor = { topic: WIRE, partition: TOLD_IN, seq: 0, hash: Buffer.alloc(32) };
+  const rows = (): ProjectionEnd =>
+    new ProjectionEnd({
+      reader: () => Promise.resolve(reader),
+      partitionCount: () => Promise.resolve(PARTITIONS),
+      // Rows of another partition, and what was read of another wire, are as far as can be.
+      head: (_log, partition) =>
+        Promise.resolve({
+          ...headAt(1, 1),
+          cursors: [
+            { ...cursor, topic: 'recourse.others', offset: 1_000 },
+            { ...cursor, partition: 1 - TOLD_IN, offset: 1_000 },
+            ...(partition === TOLD_IN && offset !== null ? [{ ...cursor, offset }] : []),
+          ],
+        }),
+      logId: LOG_ID,
+      patienceMs: 0,
+      wirePatienceMs: 100,
+      answerWithinMs: 20,
+      projectedHere: () => null,
+      sleep: () => {
+        waits += 1;
+        onWait();
+        return Promise.resolve();
+      },
+    });
+  const reader: RawReader = {
+    range: (topic, partition) =>
+      Promise.resolve({ low: 0, high: topic === WIRE && partition === TOLD_IN ? end : 1_000_000 }),
+    readMany: () => Promise.reject(new Error('not read')),
+    read: () => Promise.reject(new Error('not read')),
+    close: () => Promise.resolve(),
+  };
+
+  it('is in the rows where nothing was, and where its partition was read to the end', async () => {
+    expect(await rows().isReached(LOG, TOLD)).toBe(true);
+    [end, offset] = [7, 7];
+    expect([await rows().isReached(LOG, TOLD), waits]).toEqual([true, 0]);
+  });
+
+  it('is waited for, to the end there was when it was asked for', async () => {
+    [end, offset] = [7, 5];
+    onWait = () => {
+      end += 1;
+      if (waits === 2) offset = 7;
+    };
+    expect([await rows().isReached(LOG, TOLD), waits]).toEqual([true, 2]);
+  });
+
+  it('is not in rows that stay behind it, or were never made', async () => {
+    [end, offset] = [7, 6];
+    expect(await rows().isReached(LOG, TOLD)).toBe(false);
+    offset = null;
+    expect(await rows().isReached(LOG, TOLD)).toBe(false);
   });
 });

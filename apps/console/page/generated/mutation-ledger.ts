@@ -262,7 +262,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest. */
+        /** Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest. What was told of the run before is in it, or the answer is PROJECTION_BEHIND. */
         get: operations["CommitsController_resume"];
         put?: never;
         post?: never;

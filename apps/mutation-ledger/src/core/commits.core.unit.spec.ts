@@ -13,7 +13,7 @@ import { resumeOf, stateAt } from '../reads/resume.query.js';
 const DAY_MS = 86_400_000;
 const commitsIn = ({ run }: Ledger): readonly Commit[] => run.rows('commit').map(({ doc }) => doc as Commit);
 const rowOf = (on: Ledger, { id }: Told): Commit => commitsIn(on).find((one) => one.commit_id === id) as Commit;
-const resume = (on: Ledger) => resumeOf({ commits: commitsIn(on), mutations: [], chunks: [] });
+const resume = (on: Ledger) => resumeOf({ commits: commitsIn(on), mutations: [], chunks: [] }, null);
 const fallen = (on: Ledger): string[] =>
   on.run
     .records()
@@ -207,6 +207,47 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
   });
 });
 
+describe('where a run goes on', () => {
+  /** What is said of the ref, and of the fall that names none. */
+  const said = (on: Ledger): readonly unknown[] => {
+    const { evidence } = resumeOf({ commits: commitsIn(on), mutations: [], chunks: [] }, on.assumptions);
+    return [REF, null].map((ref) => evidence.find((one) => one.evidence.ref === ref)?.ref_stands);
+  };
+  /** A commit that relies on the ref, and one that rests on it, after the ref was contradicted. */
+  const fallenBy = (...given: Parameters<typeof statement>): Ledger => {
+    const on = ledger();
+    const first = commit('ship', { assumption_refs: [REF] });
+    const next = commit('tell', { parents: [first.ref] });
+    for (const one of [first, next]) on.run.when(committed(one), NOW);
+    on.run.when(on.assumptions.append(REF, statement(...given)), NOW + 1);
+    spread(on.run, on.fallen, rollback(next), NOW + 2);
+    return on;
+  };
+
+  it('says of each ref that was contradicted whether it holds now', () => {
+    const on = fallenBy('invalidated', 'inv-1');
+    expect(said(on)).toEqual([false, null]);
+    on.assumptions.append(REF, statement('holds', 'rea-1', { stated_at: NOW + 5 }));
+    expect(said(on)).toEqual([true, null]);
+    // What was said of it for all stands, whatever is said of it for the run alone.
+    on.assumptions.append(REF, statement('invalidated', 'inv-2', { stated_at: NOW + 6, run_id: 'run-1' }));
+    expect(said(on)).toEqual([false, null]);
+  });
+
+  it('never says of a commit that fell that it stands: no source is asked about one', () => {
+    const on = ledger();
+    const root = commit('plan');
+    const made = commit('report', { run: 'run-2', parents: [root.ref] });
+    for (const one of [root, made]) on.run.when(committed(one), NOW);
+    spread(on.run, on.fallen, rollback(root), NOW + 1);
+    const commits = [rowOf(on, made)];
+    expect(resumeOf({ commits, mutations: [], chunks: [] }, on.assumptions).evidence).toMatchObject([
+      { evidence: { kind: 'lineage' }, ref_stands: false },
+    ]);
+    expect(resumeOf({ commits, mutations: [], chunks: [] }, null).evidence).toMatchObject([{ ref_stands: null }]);
+  });
+});
+
 describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
   it('leaves older descendants to a person, and the walk goes on behind them', () => {
     const on = ledger({ isRebuilt, boundMs: 1_500 });
@@ -226,7 +267,10 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
       evidence: { root: { mutation_id: root.id, bound_at: NOW + 500 } },
     });
     expect(
-      resumeOf({ commits: commitsIn(on).filter(({ run_id: run }) => run === 'run-2'), mutations: [], chunks: [] }),
+      resumeOf(
+        { commits: commitsIn(on).filter(({ run_id: run }) => run === 'run-2'), mutations: [], chunks: [] },
+        null,
+      ),
     ).toMatchObject({ checkpoint: null, beyond: [old.id] });
     const late = commit('late', { run: 'run-3', parents: [old.ref] });
     on.run

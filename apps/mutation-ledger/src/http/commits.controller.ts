@@ -16,6 +16,7 @@ import {
 } from '@recourse/service';
 import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
+import { assumptionView } from '../core.js';
 import { STANDINGS, standingOf } from '../rows/commit.rows.js';
 import { packetOf, packetParts } from '../reads/packet.query.js';
 import { resumeOf, stateAt } from '../reads/resume.query.js';
@@ -24,6 +25,8 @@ import type { Chunk, Commit } from '../rules/commit/commit.messages.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 
+/** Wire on which commits of a run are told, with their states. */
+const EXECUTIONS_WIRE = 'recourse.tool-executions';
 /** Rows of one run that are read to say where it goes on. */
 const ROWS_MAX = 100_000;
 const listQuery = z.strictObject({
@@ -115,7 +118,7 @@ export class CommitsController {
 
   @ReadRoute(
     'runs/:run_id/resume',
-    'Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest.',
+    'Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest. What was told of the run before is in it, or the answer is PROJECTION_BEHIND.',
     tenantQuery,
   )
   async resume(
@@ -123,8 +126,16 @@ export class CommitsController {
     @Id('run_id') runId: string,
     @Queried(tenantQuery) { tenant }: z.infer<typeof tenantQuery>,
   ): Promise<unknown> {
+    await this.heardOf(runId);
     const rows = await this.openedRows(caller, await this.recordOf(caller, runId, tenant));
-    return render({ run_id: runId, ...resumeOf(rows) });
+    const verdicts = (await this.service.view?.(assumptionView.name)) ?? null;
+    return render({ run_id: runId, ...resumeOf(rows, verdicts) });
+  }
+
+  /** Waits until what was told of a run is on record: an agent that goes on from an earlier step decides again what it decided. Errors: EdgeRefusal(PROJECTION_BEHIND). */
+  private async heardOf(runId: string): Promise<void> {
+    if (await this.service.projection.isReached(MUTATIONS_LOG, { wire: EXECUTIONS_WIRE, key: runId })) return;
+    throw new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind ${EXECUTIONS_WIRE}`);
   }
 
   /** Rows of a run that has some. Errors: EdgeRefusal(RUN_UNKNOWN, PROJECTION_BEHIND): whoever hears that there is nothing begins anew, so nobody says it while rows are behind their log. */

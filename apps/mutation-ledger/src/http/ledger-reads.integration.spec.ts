@@ -132,6 +132,9 @@ let address: DatabaseAddress;
 let database: PostgresDatabase;
 let app: NestFastifyApplication;
 let isReached = true;
+type ToldOn = NonNullable<Parameters<ServiceContext['projection']['isReached']>[1]>;
+/** Whether the rows hold what was told on a wire, by what is asked about. */
+let isHeard: (told: ToldOn) => boolean = () => true;
 const day = history();
 
 beforeAll(async () => {
@@ -178,7 +181,7 @@ async function start(): Promise<NestFastifyApplication> {
       health: () => ({ live: true, ready: true, started: true, detail: {} }),
     },
     edge: { submit: () => Promise.reject(new Error('reads submit nothing')), lookUp: () => Promise.resolve(null) },
-    projection: { isReached: () => Promise.resolve(isReached) },
+    projection: { isReached: (_log, told) => Promise.resolve(told === undefined ? isReached : isHeard(told)) },
     metrics: new Metrics(),
     partitionCount: () => Promise.resolve(1),
     onError: () => undefined,
@@ -694,6 +697,15 @@ describe('an id', () => {
     expect(await get('runs/run-none/resume')).toMatchObject({ status: 503, body: { code: 'PROJECTION_BEHIND' } });
     isReached = true;
     expect(await get(`runs/${RUN}/resume`)).toMatchObject({ status: 200, body: { run_id: RUN, checkpoint: null } });
+  });
+
+  it('of a run says where it goes on only once what was told of it is on record', async () => {
+    const asked: ToldOn[] = [];
+    isHeard = (told) => asked.push(told) === 0;
+    for (const run of [RUN, 'run-none'])
+      expect(await get(`runs/${run}/resume`)).toMatchObject({ status: 503, body: { code: 'PROJECTION_BEHIND' } });
+    expect(asked).toEqual([RUN, 'run-none'].map((key) => ({ wire: 'recourse.tool-executions', key })));
+    isHeard = () => true;
   });
 });
 

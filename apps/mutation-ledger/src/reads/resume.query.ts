@@ -9,6 +9,8 @@ import { resumable, isClean } from '../rules/commit/ancestry.decisions.js';
 import type { StepOf } from '../rules/commit/ancestry.decisions.js';
 import type { Chunk, Commit } from '../rules/commit/commit.messages.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import { judgeRefs } from '../rules/mutation/refs.decider.js';
+import type { VerdictView } from '../rules/mutation/refs.decider.js';
 
 /** A payload as it is shown: what sealed bytes hold stands beside them. */
 export type Shown = Payload & { readonly content?: Buffer };
@@ -29,29 +31,25 @@ export interface Resume {
     readonly commit_id: string;
     readonly rollback_id: string;
     readonly evidence: Evidence;
+    /** Whether the ref that was contradicted holds for the run now; false also for that of a commit that fell. Null without a ref, or where nobody can say. */
+    readonly ref_stands: boolean | null;
   }[];
   readonly rolled_back: readonly string[];
   /** Commits that the bound left to a person: no run continues from them. */
   readonly beyond: readonly string[];
 }
 
-/** Says from which commit a run continues. */
-export function resumeOf(rows: RunRows): Resume {
+/** Says from which commit a run continues. `verdicts` are those that stand now; null where nobody can say. */
+export function resumeOf(rows: RunRows, verdicts: VerdictView | null): Resume {
   const at = resumable(rows.commits, stepsIn(rows));
   const restored: Restored = at === null ? { ok: false, code: 'no_state' } : stateAt(at.commit_id, rows);
   const fallen = [
-    ...rows.commits.map(({ commit_id: id, rollback_id, rollback_evidence }) => ({
-      id,
-      rollback_id,
-      rollback_evidence,
-    })),
-    ...rows.mutations.map(({ mutation_id: id, rollback_id, rollback_evidence }) => ({
-      id,
-      rollback_id,
-      rollback_evidence,
-    })),
-  ].flatMap(({ id, rollback_id, rollback_evidence: evidence }) =>
-    rollback_id === null || evidence === null ? [] : [{ commit_id: id, rollback_id, evidence }],
+    ...rows.commits.map(({ commit_id: id, ...row }) => ({ id, ...row })),
+    ...rows.mutations.map(({ mutation_id: id, ...row }) => ({ id, ...row })),
+  ].flatMap(({ id, tenant, run_id, rollback_id, rollback_evidence: evidence }) =>
+    rollback_id === null || evidence === null
+      ? []
+      : [{ commit_id: id, rollback_id, evidence, ref_stands: standsNow(evidence, { tenant, run_id }, verdicts) }],
   );
   return {
     checkpoint: at === null ? null : { run_id: at.run_id, commit_id: at.commit_id },
@@ -63,6 +61,16 @@ export function resumeOf(rows: RunRows): Resume {
       .filter(({ beyond, rollback_id }) => rollback_id === null && beyond.length > 0)
       .map(({ commit_id: id }) => id),
   };
+}
+
+/** Only what a source said last counts: nothing reaffirms a commit that fell, and no source is asked about one. */
+function standsNow(
+  { ref }: Evidence,
+  { tenant, run_id }: { readonly tenant: string; readonly run_id: string },
+  verdicts: VerdictView | null,
+): boolean | null {
+  if (ref === null || verdicts === null) return null;
+  return judgeRefs(tenant, run_id, [ref], verdicts).every(({ judged }) => judged.verdict === 'holds');
 }
 
 /** The state at a commit of a run. */

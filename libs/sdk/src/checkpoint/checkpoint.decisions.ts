@@ -30,6 +30,17 @@ export interface Tip {
 /** A policy bundle as it stands. */
 export type Bundle = RegisteredEntry<'policy_bundle'>;
 
+/** A copy of JSON, as it would be told: what is changed in the original is not changed in it. Errors: TypeError for what is no JSON. */
+export function ownOf<Of>(value: Of): Of {
+  return JSON.parse(canonicalJson(value)) as Of; // JSON is what was written of it
+}
+
+/** A step as it is now, with what decided it. Errors: TypeError for what is no JSON. */
+export function ownStep(step: CheckpointStep, run: RunContext): CheckpointStep {
+  const release = step.release ?? run.release;
+  return ownOf(release === undefined ? step : { ...step, release });
+}
+
 /** Where a run begins, or goes on. */
 export function tipOf(resumed: Resumed): Tip {
   const { checkpoint, state, stateUnavailable } = resumed;
@@ -37,21 +48,30 @@ export function tipOf(resumed: Resumed): Tip {
   return { last: checkpoint, state: isKnown ? { commitId: checkpoint.commit_id, value: state, depth: null } : null };
 }
 
-/** What the predicates read as `gate`: the caller's inputs, and under reserved names what is known now and was not then (E12). */
+/**
+ * What the predicates read as `gate`: the caller's inputs, and under reserved names what is known now and was not then (E12).
+ *
+ * Shape: `contradicted` are the refs that do not hold now, or of which nobody can say that they do; `evidence` is all there was.
+ */
 export function gateInputs(
   inputs: Readonly<Record<string, Json>>,
   fallen: readonly FallenCommit[],
 ): Readonly<Record<string, Json>> {
   const newest = fallen.slice(-EVIDENCE_MAX);
-  const contradicted = [...new Set(newest.flatMap(({ evidence: { ref } }) => (ref === null ? [] : [ref])))].sort();
+  const contradicted = [
+    ...new Set(
+      newest.flatMap(({ evidence: { ref }, ref_stands }) => (ref === null || ref_stands === true ? [] : [ref])),
+    ),
+  ].sort();
   const isShort = bytesOf(newest.map(({ evidence: { statement } }) => statement)) <= STATEMENTS_BYTES_MAX;
-  const evidence = newest.map(({ commit_id, evidence: { kind, source, ref, statement, stated_at } }) => ({
+  const evidence = newest.map(({ commit_id, ref_stands, evidence: { kind, source, ref, statement, stated_at } }) => ({
     commit_id,
     kind,
     source,
     ref,
     statement: isShort ? statement : null,
     stated_at,
+    ref_stands,
   }));
   return { ...inputs, contradicted, evidence };
 }

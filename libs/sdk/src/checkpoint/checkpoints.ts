@@ -6,6 +6,7 @@
 //   C1. A candidate that its gate does not admit is not told (E3).
 //   C2. Steps of one run go one after the other: each rests on the one before, which was acknowledged.
 //   C3. A checkpoint is told before the chunks of its state.
+//   C4. What is told is what the caller gave when it called: an agent that keeps one object and changes it changes nothing here.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@recourse/kernel';
 import { SALT_BYTES } from '@recourse/lineage';
@@ -15,7 +16,7 @@ import { standingNamed } from '../entries/named.js';
 import type { RunContext } from '../guard/guard.messages.js';
 import type { Producer } from '../producer/producer.js';
 import { releaseRef, releaseStatement } from '../release.js';
-import { checkpointOf, cutFor, gateInputs, judge, refused, tipOf } from './checkpoint.decisions.js';
+import { checkpointOf, cutFor, gateInputs, judge, ownOf, ownStep, refused, tipOf } from './checkpoint.decisions.js';
 import type { Tip } from './checkpoint.decisions.js';
 import type { CheckpointAnswer, CheckpointRefused, CheckpointStep } from './checkpoint.messages.js';
 import { FRESH_START } from './resume.js';
@@ -40,7 +41,7 @@ export interface CheckpointsOptions {
 export interface Checkpoints {
   /** The checkpoint the next one rests on; null before the first. */
   readonly last: CommitRef | null;
-  /** Records a step. Errors: those of the producer; the step may be recorded again, and `last` has not moved. */
+  /** Records a step as it is now. Errors: those of the producer, TypeError for what is no JSON; the step may be recorded again, and `last` has not moved. */
   record(step: CheckpointStep): Promise<CheckpointAnswer>;
 }
 
@@ -51,7 +52,8 @@ export interface Checkpoints {
  * Errors: none; those of `record` are its own.
  */
 export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
-  return new RunCheckpoints(options);
+  const { from = FRESH_START } = options;
+  return new RunCheckpoints({ ...options, from: ownOf(from) });
 }
 
 class RunCheckpoints implements Checkpoints {
@@ -68,8 +70,10 @@ class RunCheckpoints implements Checkpoints {
     return this.tip.last;
   }
 
-  record(step: CheckpointStep): Promise<CheckpointAnswer> {
-    const answer = this.turn.then(() => this.take(step));
+  async record(step: CheckpointStep): Promise<CheckpointAnswer> {
+    // Copied before anything is waited for: the caller may change its objects while this waits for its turn.
+    const own = ownStep(step, this.options.run);
+    const answer = this.turn.then(() => this.take(own));
     this.turn = answer.catch(() => undefined);
     return answer;
   }

@@ -6,6 +6,7 @@ import { CHUNK_BYTES, CHUNKS_MAX, commitIdOf, DEPTH_MAX } from '@recourse/lineag
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import type { ToldCheckpoint } from '../producer/producer.js';
+import { gateInputs } from './checkpoint.decisions.js';
 import { createCheckpoints } from './checkpoints.js';
 import type { CheckpointsOptions } from './checkpoints.js';
 import type { CheckpointStep } from './checkpoint.messages.js';
@@ -217,6 +218,42 @@ describe('the gate of a checkpoint (E3)', () => {
   });
 });
 
+describe('a fact that is true again', () => {
+  const evidence = {
+    kind: 'verifier',
+    source: 'bank',
+    ref: 'order/1#paid',
+    statement: { paid: false },
+    stated_at: 2_000,
+  } as const;
+
+  it('speaks against nothing any more, and what was said of it is still told (E12)', async () => {
+    const { checkpoints, producer, source, options, told } = stage();
+    await checkpoints.record(gated(3));
+    source.rollBack(told()[0]!.commitId, evidence);
+    const again = async (): Promise<unknown> =>
+      createCheckpoints({ ...options, from: await resume(source, RUN) }).record(gated(3));
+    expect(await again()).toMatchObject({ code: 'POLICY_REFUSED' });
+    await producer.assumptionReaffirmed({ tenant: 'acme', ref: 'order/1#paid', statement: {}, statedAt: 3_000 });
+    expect(await again()).toMatchObject({ admitted: true });
+    expect(readPayload(told().at(-1)!.checkpoint.gate!.inputs!)).toMatchObject({
+      gate: { contradicted: [], evidence: [{ ref: 'order/1#paid', ref_stands: true }] },
+    });
+  });
+
+  it('is one that somebody says is true: where nobody can say, it stays contradicted', () => {
+    const fallen = { commit_id: 'cmt_1', rollback_id: 'rb_1', evidence };
+    for (const stands of [[null], [false], [true, null], [true, false]])
+      expect(
+        gateInputs(
+          {},
+          stands.map((ref_stands) => ({ ...fallen, ref_stands })),
+        ),
+      ).toMatchObject({ contradicted: ['order/1#paid'] });
+    expect(gateInputs({}, [{ ...fallen, ref_stands: true }])).toMatchObject({ contradicted: [] });
+  });
+});
+
 async function entriesDigest(entries: MemoryEntries): Promise<Buffer | undefined> {
   const answer = await entries.standing('policy_bundle', 'acme');
   return answer.kind === 'read' ? answer.entries.find(({ tenant }) => tenant === 'acme')?.digest : undefined;
@@ -288,5 +325,88 @@ describe('the state of a checkpoint', () => {
       [1, 2].map(async () => createCheckpoints(options).record({ ...PAID, state: { a: 1 } })),
     );
     expect(new Set(ids.map((answer) => (answer.admitted ? answer.commitId : null))).size).toBe(2);
+  });
+});
+
+describe('an agent that keeps one object and changes it', () => {
+  it('has each of its states told as it was when it was recorded', async () => {
+    const { checkpoints, told, source } = stage();
+    const state = { done: {} as Record<string, boolean>, invoices: [] as string[], long: 'x'.repeat(200) };
+    for (const invoice of ['a', 'b', 'c']) {
+      state.invoices.push(invoice);
+      state.done[invoice] = true;
+      await checkpoints.record({ ...PAID, stepId: invoice, state });
+    }
+    expect(told().map(({ checkpoint }) => checkpoint.state?.kind)).toEqual(['whole', 'delta', 'delta']);
+    expect((await resume(source, RUN)).state).toEqual({
+      done: { a: true, b: true, c: true },
+      invoices: ['a', 'b', 'c'],
+      long: state.long,
+    });
+  });
+
+  it('may go on with it while what it recorded waits for its turn', async () => {
+    const { checkpoints, told, source, entries } = stage();
+    entries.register('policy_bundle', 'acme', 'any', { owner: 'o', doc: 'd', admission: [], recovery: [] });
+    const run = {
+      state: { at: 1 },
+      refs: ['order/1#paid'],
+      parent: { run_id: 'run-0', commit_id: 'mut_1' },
+      pens: [1],
+    };
+    const gate = { bundle: 'any', inputs: { pens: run.pens } };
+    const { state, refs: assumptionRefs, parent } = run;
+    const step: CheckpointStep = { ...PAID, state, assumptionRefs, parents: [parent], gate };
+    const recording = [checkpoints.record(step), checkpoints.record(step)];
+    state.at = 2;
+    assumptionRefs.push('order/2#paid');
+    parent.commit_id = 'mut_2';
+    run.pens.push(2);
+    await Promise.all(recording);
+    for (const { checkpoint } of told()) {
+      expect(checkpoint.assumption_refs).toEqual(['order/1#paid']);
+      expect(checkpoint.parents).toContainEqual({ run_id: 'run-0', commit_id: 'mut_1' });
+      expect(readPayload(checkpoint.gate!.inputs!)).toMatchObject({ gate: { pens: [1] } });
+    }
+    expect([told().length, (await resume(source, RUN)).state]).toEqual([2, { at: 1 }]);
+  });
+
+  it('has the release told that decided when it was recorded', async () => {
+    const release = { ...RELEASE };
+    const { checkpoints, told } = stage({ run: { ...RUN, release } });
+    const recording = checkpoints.record(PAID);
+    release.prompt = 'p2';
+    await recording;
+    await checkpoints.record(PAID);
+    expect(told().map(({ checkpoint }) => checkpoint.release?.prompt)).toEqual(['p1', 'p2']);
+  });
+
+  it('may go on with the state it was given to resume from: the gate reads it as it was', async () => {
+    const { checkpoints, entries, source, options } = stage();
+    entries.register('policy_bundle', 'acme', 'once', {
+      owner: 'o',
+      doc: 'd',
+      admission: [{ name: 'once', when: '!("warehouse" in state)', reason: 'chosen already' }],
+      recovery: [],
+    });
+    await checkpoints.record({ ...PAID, state: { address: 'home' } });
+    const from = await resume(source, RUN);
+    const again = createCheckpoints({ ...options, from });
+    const state = from.state as Record<string, Json>;
+    state['warehouse'] = 'east';
+    expect(await again.record({ ...PAID, state, gate: { bundle: 'once', inputs: {} } })).toMatchObject({
+      admitted: true,
+    });
+    expect((await resume(source, RUN)).state).toEqual({ address: 'home', warehouse: 'east' });
+  });
+
+  it('is told that a state is no JSON, and may record another', async () => {
+    const { checkpoints, told } = stage();
+    const state = { at: Number.NaN };
+    await expect(checkpoints.record({ ...PAID, state })).rejects.toThrow('not a JSON number');
+    expect([await checkpoints.record({ ...PAID, state: { at: 1 } }), told().length]).toMatchObject([
+      { admitted: true },
+      1,
+    ]);
   });
 });

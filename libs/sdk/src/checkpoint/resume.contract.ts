@@ -101,9 +101,28 @@ const CASES: Cases<Stage> = {
         state: { a: 1 },
         stateUnavailable: null,
         rolledBack: [offender, child],
-        evidence: [offender, child].map((commit_id) => ({ commit_id, rollback_id: 'rb_1', evidence: UNSTOCKED })),
+        evidence: [offender, child].map((commit_id) => ({
+          commit_id,
+          rollback_id: 'rb_1',
+          evidence: UNSTOCKED,
+          ref_stands: false,
+        })),
       },
     });
+  },
+
+  'says of what spoke against a step whether it holds again': async ({ source, record, producer, checkpoints }) => {
+    const [offender = ''] = await recorded(checkpoints, [{ warehouse: 'east' }]);
+    record.rollBack(offender, UNSTOCKED);
+    const standing = async (): Promise<unknown> => {
+      const answer = await source.of(RUN.tenant, RUN.runId);
+      return answer.kind === 'known' ? answer.resumed.evidence.map(({ ref_stands }) => ref_stands) : answer;
+    };
+    const about = { tenant: RUN.tenant, ref: 'warehouse/east#stocked', statement: { pens: 3 } };
+    await producer.assumptionReaffirmed({ ...about, statedAt: 6 });
+    expect(await standing()).toEqual([true]);
+    await producer.assumptionInvalidated({ ...about, statedAt: 7 });
+    expect(await standing()).toEqual([false]);
   },
 
   'is its beginning when the first checkpoint fell': async ({ source, record, checkpoints }) => {

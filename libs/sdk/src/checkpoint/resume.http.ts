@@ -22,17 +22,28 @@ const resumption = z.object({
   checkpoint: z.object({ run_id: z.string(), commit_id: z.string() }).nullable(),
   state: z.json().nullable(),
   state_code: z.enum(['no_state', 'state_unavailable']).nullable(),
-  evidence: z.array(z.object({ commit_id: z.string(), rollback_id: z.string(), evidence })),
+  evidence: z.array(
+    z.object({
+      commit_id: z.string(),
+      rollback_id: z.string(),
+      evidence,
+      // A ledger of before does not say.
+      ref_stands: z.boolean().nullable().default(null),
+    }),
+  ),
   rolled_back: z.array(z.string()),
 });
 
-/** Asks the ledger's edge where runs go on. */
+/** Longer than the ledger waits until it has on record what was told of a run, milliseconds. */
+const TIMEOUT_MS = 15_000;
+
+/** Asks the ledger's edge where runs go on. What of a run was acknowledged before is in the answer, or nobody can say. */
 export class HttpResume implements ResumeSource {
   private readonly ledger: EdgeClient;
 
-  /** `options.url`: base address of the ledger. */
+  /** `options.url`: base address of the ledger. `options.timeoutMs` is 15,000 unless told. */
   constructor(options: EdgeOptions) {
-    this.ledger = edgeClient({ name: 'the ledger', ...options });
+    this.ledger = edgeClient({ name: 'the ledger', timeoutMs: TIMEOUT_MS, ...options });
   }
 
   async of(tenant: string, runId: string): Promise<ResumeAnswer> {

@@ -4,11 +4,12 @@ import { applyDelta, isChunk, joinState } from '@recourse/lineage';
 import type { Checkpoint, Payload } from '@recourse/messages';
 import type { MemoryProducer } from '../producer/producer.memory.js';
 import type { ToldCheckpoint } from '../producer/producer.js';
+import { ownOf } from './checkpoint.decisions.js';
 import type { FallenCommit, FallEvidence, ResumeAnswer, ResumeSource } from './resume.port.js';
 
 /** A record of checkpoints in memory that can be made to fall. For specs and first steps. */
 export class MemoryResume implements ResumeSource {
-  private readonly triggers: FallenCommit[] = [];
+  private readonly triggers: Trigger[] = [];
   /** Set, it answers nobody. */
   isAway = false;
 
@@ -17,7 +18,7 @@ export class MemoryResume implements ResumeSource {
 
   /** One commit falls, and with it whatever rests on it. `at` names an effect or a checkpoint. */
   rollBack(at: string, evidence: FallEvidence): void {
-    this.triggers.push({ commit_id: at, rollback_id: `rb_${String(this.triggers.length + 1)}`, evidence });
+    this.triggers.push(ownOf({ commit_id: at, rollback_id: `rb_${String(this.triggers.length + 1)}`, evidence }));
   }
 
   of(tenant: string, runId: string): Promise<ResumeAnswer> {
@@ -33,9 +34,11 @@ export class MemoryResume implements ResumeSource {
     const causes = causesOf(checkpoints, this.triggers);
     const last = own.findLast(({ commitId }) => !causes.has(commitId));
     const state = last === undefined ? null : this.stateOf(last.commitId, checkpoints);
-    const fallen = own.flatMap(({ commitId }) => {
+    const fallen = own.flatMap(({ commitId, checkpoint }): FallenCommit[] => {
       const cause = causes.get(commitId);
-      return cause === undefined ? [] : [{ ...cause, commit_id: commitId }];
+      return cause === undefined
+        ? []
+        : [{ ...cause, commit_id: commitId, ref_stands: this.standsNow(checkpoint, cause.evidence) }];
     });
     const resumed = {
       checkpoint: last === undefined ? null : { run_id: last.checkpoint.run_id, commit_id: last.commitId },
@@ -45,6 +48,26 @@ export class MemoryResume implements ResumeSource {
       rolledBack: fallen.map(({ commit_id }) => commit_id),
     };
     return { kind: 'known', resumed };
+  }
+
+  /** What was said last of a ref, for all runs and for this one: a statement for all stands whatever the run's own says. */
+  private standsNow({ tenant, run_id }: Checkpoint, { ref, stated_at }: FallEvidence): boolean | null {
+    if (ref === null) return null;
+    const said = [undefined, run_id].flatMap((runId) => {
+      const newest = this.producer.told
+        .flatMap((told) =>
+          told.type === 'AssumptionInvalidated' || told.type === 'AssumptionReaffirmed'
+            ? [{ type: told.type, ...told.statement }]
+            : [],
+        )
+        .filter((each) => each.tenant === tenant && each.ref === ref && each.runId === runId)
+        .sort((a, b) => a.statedAt - b.statedAt)
+        .at(-1);
+      return newest === undefined ? [] : [newest];
+    });
+    return (
+      said.every(({ type }) => type === 'AssumptionReaffirmed') && said.some(({ statedAt }) => statedAt >= stated_at)
+    );
   }
 
   private stateOf(commitId: string, checkpoints: readonly ToldCheckpoint[]): FoundState {
@@ -76,14 +99,14 @@ export class MemoryResume implements ResumeSource {
   }
 }
 
+/** What makes a commit fall, and all that rests on it. */
+type Trigger = Omit<FallenCommit, 'ref_stands'>;
+
 type FoundState =
   { readonly kind: 'found'; readonly value: Json } | { readonly kind: 'no_state' | 'state_unavailable' };
 
 /** By checkpoint: the fall it is part of. Checkpoints are in the order they were told, so a parent comes before its children. */
-function causesOf(
-  checkpoints: readonly ToldCheckpoint[],
-  triggers: readonly FallenCommit[],
-): ReadonlyMap<string, FallenCommit> {
+function causesOf(checkpoints: readonly ToldCheckpoint[], triggers: readonly Trigger[]): ReadonlyMap<string, Trigger> {
   const causes = new Map(triggers.map((trigger) => [trigger.commit_id, trigger]));
   for (const {
     commitId,

@@ -19,6 +19,8 @@ export interface FallenCommit {
   readonly commit_id: string;
   readonly rollback_id: string;
   readonly evidence: FallEvidence;
+  /** Whether the ref of the evidence holds again, by what stood when it was asked; null where there is none, or nobody can say. */
+  readonly ref_stands: boolean | null;
 }
 
 /** Where a run goes on. */
@@ -29,7 +31,7 @@ export interface Resumed {
   readonly state: Json;
   /** Why there is no state: `no_state` was told, or what was is `state_unavailable`; null when there is one, or no checkpoint. */
   readonly stateUnavailable: 'no_state' | 'state_unavailable' | null;
-  /** What is known now and was not then, oldest first. */
+  /** What is known now and was not then, oldest first; what became true again since is told by `ref_stands`. */
   readonly evidence: readonly FallenCommit[];
   /** Every commit of the run that fell. */
   readonly rolledBack: readonly string[];

@@ -17,6 +17,7 @@ import type {
   RunContext,
 } from '../guard/guard.messages.js';
 import type { Standing } from '../guard/standing.port.js';
+import type { NotificationConsumerOptions } from '../consumer/notification-consumer.js';
 import type { Producer } from '../producer/producer.js';
 import type { Signals } from '../signals/signals.js';
 import type { ClaimStore } from '../stores/claim-store.port.js';
@@ -48,6 +49,8 @@ export interface ConnectOptions extends Partial<Addresses>, Partial<ConnectedPar
   /** Data directory of a development stack. Default: RECOURSE_DATA_DIR, else `.recourse/data` here or in a folder above. */
   readonly dataDir?: string;
   readonly issuerUrl?: string;
+  /** Name the logs were begun with, for who reads one. Default: RECOURSE_LOG_ID, else what the development stack says. */
+  readonly logId?: string;
   /** Bearer token, or who answers it. Default: RECOURSE_TOKEN_FILE, RECOURSE_TOKEN, else the issuer of a development stack. */
   readonly token?: string | (() => Promise<string>);
   /** Default: RECOURSE_TENANT, else what the token names, else `demo` on a development stack. */
@@ -118,6 +121,12 @@ export interface ConnectedWorkerOptions extends Partial<Omit<WorkerOptions, 'ada
   readonly capabilities: Readonly<Record<string, Tool>>;
 }
 
+/** Where a consumer of rollbacks finds its log: what is left to say is its subscription, its inbox and its handlers. */
+export type ConnectedConsumerOptions = Pick<
+  NotificationConsumerOptions,
+  'kafka' | 'codecs' | 'clock' | 'logId' | 'partitionCount'
+>;
+
 /** Recourse, as one process reaches it. Errors of each: ConnectProblem, and those of what it makes. */
 export interface Recourse extends Readonly<Omit<ConnectedParts, 'producer'>> {
   readonly name: string;
@@ -138,6 +147,8 @@ export interface Recourse extends Readonly<Omit<ConnectedParts, 'producer'>> {
   /** Starts a worker; `close` stops it. */
   worker(options: ConnectedWorkerOptions): Promise<Worker>;
   undos(): Undos;
+  /** What a consumer of rollbacks needs to know of the log it follows. Errors: ConnectProblem(LOG_UNKNOWN, NOTICES_MISSING); Failure(BROKER_UNAVAILABLE). */
+  consumerOptions(): Promise<ConnectedConsumerOptions>;
   /**
    * Stops its workers and closes what it opened. A guarded call that begins from now on is refused (CONNECTION_CLOSED); those that were
    * begun are waited for until their outcomes are told, `closeWaitMs` at the most.

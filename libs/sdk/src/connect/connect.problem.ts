@@ -22,6 +22,10 @@ export const CONNECT_REMEDIES = {
   ADAPTER_UNKNOWN: 'Start the stack with it (`RECOURSE_ADAPTERS=<adapter> npm start`), or create its request topic',
   KEYS_MISSING:
     'Set RECOURSE_KEYRING_FILE, RECOURSE_SIGNING_KEY_FILE and RECOURSE_SIGNING_KEY_ID, or RECOURSE_WIRES=open where services run so',
+  LOG_UNKNOWN:
+    'Give `logId` or RECOURSE_LOG_ID, as the services have it; a development stack says it itself (`dataDir`, or RECOURSE_DATA_DIR)',
+  NOTICES_MISSING:
+    'Check that the brokers are those of the stack, that its topics are made, and that this client may see `recourse.rollback-notifications`',
   CONNECTION_CLOSED: 'Connect anew',
 } as const;
 /** Why a connection, or something made from it, cannot be had. */

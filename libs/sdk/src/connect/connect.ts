@@ -7,7 +7,6 @@ import type { Kafka } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { edgeClient } from '../edge/edge.js';
-import type { EdgeOptions } from '../edge/edge.js';
 import { cachedEntries } from '../entries/entries.cached.js';
 import { HttpEntries } from '../entries/entries.http.js';
 import { HttpApprovals } from '../guard/approval.http.js';
@@ -37,6 +36,9 @@ import type {
   ConnectOptions,
   Recourse,
 } from './connect.messages.js';
+import { consumerOptionsOf } from './consuming.js';
+import { edgesWith } from './edges.js';
+import type { Edges } from './edges.js';
 import { greetRegistry, registeredContract } from './registered.js';
 import { kafkaAccessFor, signingFor } from './kafka-access.js';
 import { withAddress } from './plainly.js';
@@ -94,18 +96,6 @@ export async function connect(options: ConnectOptions): Promise<Recourse> {
       ...kafkaAccessFor([options.name, ...users], environment, stack),
     });
   return new Connection({ places, edge, tenant, stateDir, options, kafkaOf });
-}
-
-/** How each service is asked. */
-type Edges = (url: string) => EdgeOptions;
-
-function edgesWith(token: TokenSource, { fetch, clock }: ConnectOptions): Edges {
-  return (url) => ({
-    url,
-    token,
-    ...(fetch === undefined ? {} : { fetch }),
-    ...(clock === undefined ? {} : { clock }),
-  });
 }
 
 interface Reached {
@@ -253,6 +243,11 @@ class Connection implements Recourse {
   undos(): ReturnType<Recourse['undos']> {
     const { edge, places } = this.reached;
     return undos({ ledger: edge(places.ledgerUrl) });
+  }
+
+  async consumerOptions(): ReturnType<Recourse['consumerOptions']> {
+    this.refuseClosed();
+    return this.reaching(consumerOptionsOf(this, this.reached.places.logId));
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { contractBody } from '@recourse/contract';
+import { MemoryInbox } from '../consumer/inbox.memory.js';
+import { createRollbackConsumer } from '../consumer/rollback-consumer.js';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';
 import { nodeProblem } from '../node-version.js';
 import { turns } from '../worker/worker.testing.js';
@@ -288,5 +290,51 @@ describe('a worker from a connection', () => {
     expect(worker.isReady()).toBe(true);
     await recourse.close();
     expect(worker.isReady()).toBe(false);
+  });
+});
+
+describe('a consumer of rollbacks over a connection', () => {
+  const NOTICES = 'recourse.rollback-notifications';
+  const consuming = async (more: Parameters<TestStack['options']>[0] = {}): Promise<unknown> => {
+    const { logId, partitionCount } = await (await connect(stack.options(more))).consumerOptions();
+    return [logId, partitionCount];
+  };
+
+  it('is told all it needs of the log, wherever the data of the stack is', async () => {
+    const dataDir = stack.leaveFile({ log_id: 'log-7' });
+    stack.broker.ensureTopics([{ name: NOTICES, partitions: 3 }]);
+    const recourse = await connect(stack.options({ folder: '/', environment: { RECOURSE_DATA_DIR: dataDir } }));
+    const { kafka, codecs, clock } = recourse;
+    const reached = await recourse.consumerOptions();
+    expect(reached).toEqual({ kafka, codecs, clock, logId: 'log-7', partitionCount: 3 });
+    const heard: string[] = [];
+    const consumer = createRollbackConsumer({
+      ...reached,
+      inbox: new MemoryInbox(),
+      subscription: { consumer: 'reports', scope: 'demo/refund-agent', mode: 'sync' },
+      registerSchemas: true,
+      onRollback: ({ rollbackId }) => Promise.resolve(heard.push(rollbackId)).then(() => undefined),
+    });
+    await consumer.start();
+    await consumer.stop();
+    await recourse.close();
+    await expect(recourse.consumerOptions()).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+  });
+
+  it('believes the program before the environment before the stack', async () => {
+    stack.leaveFile();
+    stack.broker.ensureTopics([{ name: NOTICES, partitions: 1 }]);
+    const environment = { RECOURSE_LOG_ID: 'of-the-environment' };
+    expect(await consuming()).toEqual(['log', 1]);
+    expect(await consuming({ environment })).toEqual(['of-the-environment', 1]);
+    expect(await consuming({ environment, logId: 'mine' })).toEqual(['mine', 1]);
+  });
+
+  it('is told what is lacking: the id of the logs, and the topic', async () => {
+    const { url } = stack;
+    const addresses = { contractsUrl: url, ledgerUrl: url, recoveriesUrl: url, budgetUrl: url, registryUrl: url };
+    const apart = { ...addresses, brokers: ['127.0.0.1:1'], token: 'mine', tenant: 'acme' };
+    await expect(consuming(apart)).rejects.toMatchObject({ code: 'LOG_UNKNOWN' });
+    await expect(consuming({ ...apart, logId: 'log' })).rejects.toMatchObject({ code: 'NOTICES_MISSING' });
   });
 });

@@ -15,6 +15,7 @@ export const CONNECT_VARIABLES = [
   'RECOURSE_KAFKA_PASSWORD_FILE',
   'RECOURSE_KAFKA_CA_FILE',
   'RECOURSE_REGISTRY_URL',
+  'RECOURSE_LOG_ID',
   'RECOURSE_TOKEN',
   'RECOURSE_TOKEN_FILE',
   'RECOURSE_TENANT',
@@ -45,6 +46,8 @@ export interface Addresses {
 export interface Whereabouts extends Addresses {
   /** Issuer of a development stack; null where tokens come from elsewhere. */
   readonly issuerUrl: string | null;
+  /** Name the logs were begun with; null where nothing says it: only who reads a log needs it. */
+  readonly logId: string | null;
 }
 
 const VARIABLE_OF: Readonly<Record<keyof Addresses, Variable>> = {
@@ -58,7 +61,7 @@ const VARIABLE_OF: Readonly<Record<keyof Addresses, Variable>> = {
 
 /** What is said of each address, first come first served. Errors: ConnectProblem(STACK_NOT_FOUND, ADDRESS_INVALID). Pure. */
 export function whereaboutsOf(
-  given: Partial<Addresses> & { readonly issuerUrl?: string },
+  given: Partial<Addresses> & { readonly issuerUrl?: string; readonly logId?: string },
   environment: Environment,
   stack: StackFile | null,
 ): Whereabouts {
@@ -72,6 +75,7 @@ export function whereaboutsOf(
     registryUrl: said('registryUrl'),
     brokers: given.brokers ?? brokersIn(environment) ?? stack?.brokers ?? [],
     issuerUrl: given.issuerUrl ?? valueIn(environment, 'RECOURSE_ISSUER_URL') ?? stack?.urls.issuer ?? null,
+    logId: given.logId ?? valueIn(environment, 'RECOURSE_LOG_ID') ?? stack?.logId ?? null,
   };
   refuseMissing(found);
   refuseUnusable(found);
@@ -112,7 +116,7 @@ function refuseMissing(found: Whereabouts): void {
   );
 }
 
-function refuseUnusable({ brokers, ...urls }: Whereabouts): void {
+function refuseUnusable({ brokers, logId: _, ...urls }: Whereabouts): void {
   const wrong = [
     ...Object.entries(urls).flatMap(([name, url]) => (url === null || isHttp(url) ? [] : [`${name} ${url}`])),
     ...brokers.filter((broker) => !/^[^\s/]+:\d{1,5}$/.test(broker)).map((broker) => `brokers ${broker}`),

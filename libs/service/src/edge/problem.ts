@@ -72,7 +72,7 @@ export const EDGE_REFUSALS = {
   PROJECTION_BEHIND: {
     httpStatus: 503,
     summary:
-      'The rows have not reached the end of the log yet, so that nobody can say whether there is such a thing; ask again.',
+      'The rows have not reached the end of the log yet, or of the wire before it, so that nobody can say what is on record; ask again.',
   },
   DELIVERY_ENDED: {
     httpStatus: 409,
