@@ -2,6 +2,42 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a27-proof-by-what-was-bound',
+    requirement: 'A27/proof',
+    spec: 'libs/contract/src/rules.unit.spec.ts',
+    test: 'the refusal of a contract names a verification by what was bound alone (A27)',
+    file: 'libs/contract/src/rules/observation.rules.ts',
+    find: "if (isFixed(condition, 'observed')) return",
+    replace: "if (condition === 'true') return",
+  },
+  {
+    id: 'a27-proof-by-the-stale-check',
+    requirement: 'A27/proof',
+    spec: 'libs/contract/src/rules.unit.spec.ts',
+    test: 'the refusal of a contract names a verification by what the stale check asks, written otherwise (A27)',
+    file: 'libs/contract/src/rules/observation.rules.ts',
+    find: 'isImplied(condition, stale.condition)',
+    replace: 'condition === stale.condition',
+  },
+  {
+    id: 'a27-proof-of-the-first-call-alone',
+    requirement: 'A27/proof',
+    spec: 'libs/contract/src/rules.unit.spec.ts',
+    test: 'the refusal of a contract names a further call that is verified by what always holds (A27)',
+    file: 'libs/contract/src/rules/observation.rules.ts',
+    find: 'return reversalCallsOf(contract).flatMap(({ verification, at }, index) => {',
+    replace: 'return reversalCallsOf(contract).slice(0, 1).flatMap(({ verification, at }, index) => {',
+  },
+  {
+    id: 'a27-proof-refuses-what-a-loop-reads',
+    requirement: 'A27/proof',
+    spec: 'libs/contract/src/condition-proof.unit.spec.ts',
+    test: 'a condition that nothing observed can turn is none that reads it: a loop whose name hides it',
+    file: 'libs/contract/src/condition-proof.ts',
+    find: 'const [range, init] = [termIn(iterRange, scope), termIn(loop.accuInit, scope)];',
+    replace: 'const [range, init] = [termIn(iterRange, inside), termIn(loop.accuInit, inside)];',
+  },
+  {
     id: 'a22-list-of-one-type-is-no-integer',
     requirement: 'A22/types',
     spec: 'libs/contract/src/rules.unit.spec.ts',

@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'c80-uncounted-taken-for-once',
+    requirement: 'C80',
+    spec: 'libs/sdk/src/drill/drill.unit.spec.ts',
+    test: 'what a drill could not exercise is told: whether a repeat had a second effect, where nobody counts them',
+    file: 'libs/sdk/src/drill/drill.ts',
+    find: "this.tell('repeat', reversal, notRun(UNCOUNTED));",
+    replace: "this.tell('repeat', reversal, CLEAN);",
+  },
+  {
     id: 'f3-reader-unnamed',
     requirement: 'F3',
     spec: 'test/simulation/src/topics.unit.spec.ts',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { contractByDigest, contractByName, contractView } from '@recourse/contract';
+import { contractByDigest, contractByName, contractDigest, contractView } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import { MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
@@ -133,6 +133,38 @@ describe.each(WAYS)('the contract registry, $way', ({ isRebuilt }) => {
       .when(register(example('payments.reverse_refund')), 3)
       .thenAnswer({ status: 'rejected', code: 'CONTRACT_REFUSED' });
     expect(registry.decision().answer?.body['problems']).toMatchObject([{ code: 'CAPABILITY_UNKNOWN' }]);
+  });
+
+  it('refuses an undo that is proved by nothing, and keeps reading one that registered before', () => {
+    const ISSUE = 'payments.issue_refund';
+    const sound = example(ISSUE);
+    const verification = sound['verification'] as Json;
+    const hollow = { ...sound, verification: { ...verification, success_condition: 'true' } };
+    const registry = start()
+      .when(register(read), 1)
+      .when(register(example('payments.reverse_refund')), 2)
+      .when(register(hollow), 3)
+      .thenNothing()
+      .thenAnswer({ status: 'rejected', httpStatus: 422, code: 'CONTRACT_REFUSED' });
+    expect(registry.decision().answer?.body['problems']).toMatchObject([
+      { code: 'VERIFICATION_PROVES_NOTHING', path: '/verification/success_condition' },
+    ]);
+    registry.when(register(sound), 4);
+    const [record] = registry.recorded().slice(-1);
+    const body = JSON.stringify({ ...hollow, tenant: 'acme', version: 1 });
+    const before = { ...(record ?? fact('nothing')), body: { ...record?.body, body, digest: contractDigest(body) } };
+    const view = memoryView(contractView);
+    view.append(ISSUE, before);
+    const known = contractByName(view, 'acme', ISSUE);
+    expect(known?.contract.verification?.success_condition).toBe('true');
+    start()
+      .when(register(read), 1)
+      .when(register(example('payments.reverse_refund')), 2)
+      .given(before)
+      .when(register({ ...hollow, version: 2 }), 3)
+      .thenAnswer({ status: 'rejected', code: 'CONTRACT_REFUSED' })
+      .when(register({ ...sound, version: 2 }), 4)
+      .thenAnswer({ status: 'accepted' });
   });
 
   it('takes contracts from editors only, and for their own tenant only', () => {

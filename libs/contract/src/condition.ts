@@ -82,6 +82,17 @@ export function evaluateAmount(expression: string, facts: Readonly<Record<string
   }
 }
 
+/** Whether a part of an expression is true or false by itself; null where facts decide, or it is neither. */
+export function valueWithoutFacts(part: NonNullable<ReturnType<typeof parse>['expr']>): boolean | null {
+  try {
+    const judge = plan(environment, { ...parse('true'), expr: withMeter(part) });
+    const said = metered(() => judge({}));
+    return typeof said === 'boolean' ? said : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Names an expression reads; none of one that does not parse. */
 export function namesIn(expression: string): readonly string[] {
   let names = read.get(expression);

@@ -3,7 +3,7 @@ export { checkArgs } from './args.js';
 export type { ArgsProblem, ArgsProblemCode } from './args.js';
 export { checkContract, CONTRACT_RULES, reviewContract } from './rules.js';
 export type { KnownCapabilities } from './rules/rule.js';
-export { capabilitiesNamed } from './rules/observation.rules.js';
+export { capabilitiesNamed, provingNothing } from './rules/observation.rules.js';
 export { CONTRACT_REMEDIES, problem } from './problems.js';
 export type { ContractProblem } from './problems.js';
 export { CAPABILITY_PATTERN, contractSchema } from './shape.js';

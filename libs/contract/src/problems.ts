@@ -61,6 +61,8 @@ export const CONTRACT_REMEDIES = {
   VERIFICATION_MISSING: 'Declare verification: verify_capability, success_condition and max_attempts.',
   VERIFICATION_INVALID: 'Give verification a verify_capability, a success_condition and max_attempts of at least 1.',
   VERIFICATION_BY_ACTOR: 'Let another capability observe the result: neither the acting one nor its reversal.',
+  VERIFICATION_PROVES_NOTHING:
+    'Let success_condition read from observed what only the reversal brings about: neither what always holds nor what held before it.',
   // P7
   STALE_CHECK_MISSING:
     'Declare stale_check: what somebody else has changed since is not undone blindly. Or say in unchecked_because why nobody else can change it.',

@@ -153,6 +153,7 @@ function observationBreaks(c: ContractJson): readonly string[] {
     ...(c['verification'] !== undefined && actors.includes(verification['verify_capability'])
       ? ['vouches for itself']
       : []),
+    ...(c['verification'] !== undefined && provesNothing(verification, check) ? ['proves nothing'] : []),
     ...(c['stale_check'] !== undefined &&
     !['version', 'etag', 'compare_and_swap'].includes(String(check['compares'])) &&
     check['check_act_gap'] === undefined
@@ -166,6 +167,11 @@ function observationBreaks(c: ContractJson): readonly string[] {
       ? ['reads a handle nobody keeps']
       : []),
   ];
+}
+
+/** Of the conditions that random contracts have. */
+function provesNothing({ success_condition: condition, verify_capability: by }: Doc, check: Doc): boolean {
+  return condition === 'true' || (condition === check['condition'] && by === check['observe_capability']);
 }
 
 function techniqueBreaks(c: ContractJson): readonly string[] {

@@ -64,11 +64,13 @@ const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
   ],
   verification: [
     undefined,
-    ...['crm.get_label', 'crm.restore_item', 'payments.issue_refund'].map((verify_capability) => ({
-      verify_capability,
-      success_condition: 'true',
-      max_attempts: 1,
-    })),
+    ...['crm.get_label', 'crm.restore_item', 'payments.issue_refund'].flatMap((verify_capability) =>
+      ['true', 'has(observed.undone)', observed.condition].map((success_condition) => ({
+        verify_capability,
+        success_condition,
+        max_attempts: 1,
+      })),
+    ),
   ],
   consequence: [undefined, { money: '1' }, { regulatory: '1' }],
   techniques: [

@@ -35,6 +35,8 @@ function knowing(...contracts: readonly ContractJson[]): Parameters<typeof revie
 }
 const verification = refundContract()['verification'] as ContractJson;
 const staleCheck = refundContract()['stale_check'] as ContractJson;
+const verifiedBy = (success_condition: string): ContractJson =>
+  refundContract({ verification: { ...verification, success_condition } });
 const args = refundContract()['reversal_args'] as ContractJson;
 const reverse = exampleContract('payments.reverse_refund');
 const read = exampleContract('payments.get_refund');
@@ -399,6 +401,54 @@ const BREAKS: readonly Break[] = [
     '/verification/verify_capability',
   ],
   [
+    'a verification by what always holds (A27)',
+    verifiedBy('true'),
+    'VERIFICATION_PROVES_NOTHING',
+    '/verification/success_condition',
+  ],
+  [
+    'a verification by what was bound alone (A27)',
+    verifiedBy('bound.args.refund_id == bound.external_ref'),
+    'VERIFICATION_PROVES_NOTHING',
+    '/verification/success_condition',
+  ],
+  [
+    'a verification that has a way out (A27)',
+    verifiedBy('true || observed.status == "reversed"'),
+    'VERIFICATION_PROVES_NOTHING',
+    '/verification/success_condition',
+  ],
+  [
+    'a verification that compares a member with itself (A27)',
+    verifiedBy('observed.status == observed.status'),
+    'VERIFICATION_PROVES_NOTHING',
+    '/verification/success_condition',
+  ],
+  [
+    'a further call that is verified by what always holds (A27)',
+    ringWith({ verification: { ...(second?.['verification'] as ContractJson), success_condition: 'true' } }),
+    'VERIFICATION_PROVES_NOTHING',
+    '/reversal_then/0/verification/success_condition',
+  ],
+  [
+    'a verification by what the stale check asks, written otherwise (A27)',
+    refundContract({
+      stale_check: { ...staleCheck, condition: 'observed.status == "settled" && observed.amount_minor == 5' },
+      verification: { ...verification, success_condition: '5==observed.amount_minor&&(observed.status=="settled")' },
+    }),
+    'VERIFICATION_PROVES_NOTHING',
+    '/verification/success_condition',
+  ],
+  [
+    'a verification by a part of what the stale check asks (A27)',
+    refundContract({
+      stale_check: { ...staleCheck, condition: 'observed.status == "settled" && observed.amount_minor == 5' },
+      verification: { ...verification, success_condition: 'observed.amount_minor == 5' },
+    }),
+    'VERIFICATION_PROVES_NOTHING',
+    '/verification/success_condition',
+  ],
+  [
     'a restored value that nobody compared first (P7)',
     without(label, 'stale_check'),
     'STALE_CHECK_MISSING',
@@ -726,6 +776,21 @@ describe('a contract that is well', () => {
         knowing(reverse, read),
       ),
     ).toEqual([]);
+  });
+
+  it('may be verified by words of its stale check, where somebody else looks, or a later call is meant', () => {
+    const condition = 'observed.status == "settled"';
+    const { observe_capability: looks, ...check } = staleCheck;
+    expect(looks).toBe(verification['verify_capability']);
+    const apart = { ...check, observe_capability: 'orders.get_order', condition };
+    expect(found({ ...verifiedBy(condition), stale_check: apart })).toEqual([]);
+    const { verify_capability: counts } = second?.['verification'] as ContractJson;
+    const drawer = 'observed.drawer == "closed"';
+    const later = { verify_capability: counts, success_condition: drawer, max_attempts: 1 };
+    const before = { ...check, observe_capability: counts, compares: 'status', condition: drawer };
+    expect(found({ ...ringWith({ verification: later }), stale_check: before, unchecked_because: undefined })).toEqual(
+      [],
+    );
   });
 
   it('has the digest of its canonical JSON, whatever order its fields were written in', () => {

@@ -9,7 +9,8 @@ import { acceptedInDump } from '../audit/accepted.js';
 import { readOne } from '../contracts/files.js';
 import { evalReport, gradeCase } from '../eval/grade.js';
 import { evalText, junit } from '../eval/eval.text.js';
-import { callsFromLedger, callsFromLog, MUTATIONS_LOG } from '../eval/runs.js';
+import { forbiddenIn, unknownForbidden } from '../eval/forbidden.js';
+import { callsFromLedger, callsFromLog, capabilitiesInLog, CONTRACTS_LOG, MUTATIONS_LOG } from '../eval/runs.js';
 import { readSuite } from '../eval/suite.js';
 import type { EvalCase, Suite } from '../eval/suite.js';
 import type { Call } from '../eval/trajectory.decisions.js';
@@ -42,7 +43,7 @@ export function addEval(program: Command, act: Act): void {
 
 async function evaluate(session: Session, file: string, options: EvalOptions): Promise<ExitKind> {
   const { suite, answers } = given(session, file, options);
-  const callsOf = await reader(session, options.dump);
+  const { callsOf, ...capabilities } = await reader(session, options.dump);
   const graded = [];
   for (const one of suite.cases) {
     const run = runIdOf(one, options.run);
@@ -57,6 +58,8 @@ async function evaluate(session: Session, file: string, options: EvalOptions): P
       }),
     );
   }
+  const called = new Set(graded.flatMap(({ calls }) => calls.map(({ tool }) => tool)));
+  await refuseUnknown(file, suite, called, capabilities);
   const report = evalReport(suite.name, graded);
   if (options.junit !== undefined) written(resolve(session.folder, options.junit), junit(report));
   session.show(report, () => evalText(report));
@@ -117,13 +120,60 @@ function answersIn(value: Json, file: string): ReadonlyMap<string, string> {
 
 const runIdOf = ({ id, run }: EvalCase, named: ReadonlyMap<string, string>): string => named.get(id) ?? run ?? '';
 
-async function reader(session: Session, dump: string | undefined): Promise<(run: string) => Promise<readonly Call[]>> {
+/** What is known of capabilities, wherever runs are read. */
+interface Capabilities {
+  /** Whether a contract is about it, or was: a retired capability may be forbidden. */
+  readonly isKnown: (name: string) => Promise<boolean>;
+  /** For a hint: some of them are enough. */
+  readonly all: () => Promise<readonly string[]>;
+}
+
+/** What was called is known; for the rest somebody has to have a contract. Errors: CliProblem(SUITE_INVALID), those of the edge. */
+async function refuseUnknown(
+  file: string,
+  suite: Suite,
+  called: ReadonlySet<string>,
+  { isKnown, all }: Capabilities,
+): Promise<void> {
+  const open = forbiddenIn(suite).filter(({ name }) => !called.has(name));
+  const unknown = new Set<string>();
+  for (const name of new Set(open.map((one) => one.name))) if (!(await isKnown(name))) unknown.add(name);
+  if (unknown.size === 0) return;
+  const steps = suite.cases.flatMap(({ trajectory }) => (trajectory?.steps ?? []).map(({ tool }) => tool ?? ''));
+  const near = [...called, ...steps, ...(await all())];
+  throw invalid(
+    file,
+    unknownForbidden(
+      open.filter(({ name }) => unknown.has(name)),
+      near,
+    ),
+  );
+}
+
+/** Contracts that are looked through for a name that comes near. */
+const HINTS_MAX = 2_000;
+
+async function reader(
+  session: Session,
+  dump: string | undefined,
+): Promise<Capabilities & { readonly callsOf: (run: string) => Promise<readonly Call[]> }> {
   if (dump === undefined) {
-    const ledger = session.service('ledger');
-    return (run) => callsFromLedger(ledger, run, session.tenant);
+    const { tenant } = session;
+    const [ledger, registry] = [session.service('ledger'), session.service('contracts')];
+    return {
+      callsOf: (run) => callsFromLedger(ledger, run, tenant),
+      isKnown: async (name) => (await registry.list('/v1/contracts', { name, tenant }, 1)).items.length > 0,
+      all: async () =>
+        (await registry.list('/v1/contracts', { tenant }, HINTS_MAX)).items.map((row) => String(row['name'])),
+    };
   }
-  const records = await acceptedInDump(dumpIn(session, dump), [MUTATIONS_LOG]);
-  return (run) => Promise.resolve(callsFromLog(records, run));
+  const records = await acceptedInDump(dumpIn(session, dump), [MUTATIONS_LOG, CONTRACTS_LOG]);
+  const all = capabilitiesInLog(records);
+  return {
+    callsOf: (run) => Promise.resolve(callsFromLog(records, run)),
+    isKnown: (name) => Promise.resolve(all.includes(name)),
+    all: () => Promise.resolve(all),
+  };
 }
 
 function written(path: string, content: string): void {

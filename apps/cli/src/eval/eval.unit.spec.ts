@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import type { Accepted } from '../audit/accepted.js';
 import { desk } from '../desk.testing.js';
 import { evalReportShape } from './grade.js';
-import { callsFromLog } from './runs.js';
+import { nearTo } from './forbidden.js';
+import { callsFromLog, capabilitiesInLog } from './runs.js';
 import { fits, readSuite } from './suite.js';
 import type { Trajectory } from './suite.js';
 import { gradeTrajectory } from './trajectory.decisions.js';
@@ -166,6 +167,40 @@ describe('the log of a run', () => {
   });
 });
 
+describe('capabilities of a dump', () => {
+  it('are those that contracts are about, and those that were called', () => {
+    const of = (log: string, type: string, body: object): Accepted => ({
+      log,
+      partition: 0,
+      offset: 0,
+      seq: 1,
+      hash: '',
+      type,
+      body,
+      raw: { key: null, value: Buffer.alloc(0) },
+    });
+    expect(
+      capabilitiesInLog([
+        of('recourse.contracts', 'ContractRegistered', { name: REFUND }),
+        of('recourse.contracts', 'ContractRegistered', { name: REFUND }),
+        of('recourse.contracts', 'RegistrationProposed', { name: 'payments.never_stood' }),
+        of('recourse.contracts', 'EntryRegistered', { name: 'refund-reversal' }),
+        of('recourse.mutations', 'MutationRecorded', { execution: { capability: MAIL } }),
+        of('recourse.mutations', 'ExecutionOverdue', {}),
+      ]),
+    ).toEqual([REFUND, MAIL]);
+  });
+});
+
+describe('names that come near', () => {
+  it('are those a slip of the pen away, the nearest first', () => {
+    const known = [REFUND, 'payments.issue_refunds', 'payments.charge_card', MAIL];
+    expect(nearTo('payments.isue_refund', known)).toEqual([REFUND, 'payments.issue_refunds']);
+    expect(nearTo('payment.issue_refund', known)[0]).toBe(REFUND);
+    expect(nearTo('storage.drop_bucket', known)).toEqual([]);
+  });
+});
+
 describe('recourse eval', () => {
   const row = (id: string, capability: string, created_at: number) => ({
     mutation_id: id,
@@ -182,9 +217,17 @@ describe('recourse eval', () => {
     return 'suite.yaml';
   };
   const at = (items: readonly object[]) =>
-    desk(({ pathname }) => (pathname === '/v1/mutations' ? Response.json({ items, next_cursor: null }) : undefined), {
-      folder,
-    });
+    desk(
+      ({ pathname, path }) => {
+        if (pathname === '/v1/mutations') return Response.json({ items, next_cursor: null });
+        if (pathname !== '/v1/contracts') return undefined;
+        const name = new URLSearchParams(path.split('?')[1]).get('name');
+        const rows = CONTRACTS.filter((one) => name === null || one === name).map((one) => ({ name: one }));
+        return Response.json({ items: rows, next_cursor: null });
+      },
+      { folder },
+    );
+  const CONTRACTS = ['payments.charge_card', 'payments.get_refund', REFUND];
   const REFUND_PATH = `
 name: support
 cases:
@@ -202,7 +245,10 @@ cases:
   it('passes a run that went as its case says (D52)', async () => {
     const { call: recourse, paths, out } = at(ONCE);
     expect(await recourse('eval', suite(REFUND_PATH))).toBe(0);
-    expect(paths()).toEqual(['/v1/mutations?run_id=run-1&limit=500']);
+    expect(paths()).toEqual([
+      '/v1/mutations?run_id=run-1&limit=500',
+      '/v1/contracts?name=payments.charge_card&limit=1',
+    ]);
     expect(out()).toContain('support: 1 passed, 0 failed, trajectory_score=1.000');
   });
 
@@ -284,9 +330,45 @@ cases:
     expect(note()).toMatch(/CASE_WITHOUT_RUN at \/cases\/0\/run[^]*CASE_UNKNOWN: --run names other/u);
   });
 
+  it('refuses to grade by a forbidden name that nobody knows, and names those that come near (D51)', async () => {
+    const { call: recourse, note, out } = at(ONCE);
+    const slip = REFUND_PATH.replace(
+      'payments.charge_card',
+      'payments.chrage_card, storage.drop_bucket, payments.get_refund',
+    );
+    expect(await recourse('eval', suite(slip))).toBe(2);
+    expect(out()).toBe('');
+    expect(note()).toContain(
+      'FORBID_UNKNOWN at /cases/0/trajectory/forbid/0: payments.chrage_card has no contract and is in no case: forbidding it forbids nothing; near it: payments.charge_card',
+    );
+    expect(note()).toContain('FORBID_UNKNOWN at /cases/0/trajectory/forbid/1: storage.drop_bucket has no contract');
+    expect(note()).not.toContain('/forbid/2');
+    expect(note()).not.toMatch(/drop_bucket[^\n]*near/u);
+  });
+
+  it('knows a forbidden name that was called, or that another case asks for, and leaves patterns alone', async () => {
+    const bare = REFUND_PATH.replace('payments.charge_card', '"storage.*", ghost.do_thing');
+    const other = `  - { id: other, input: a, run: run-1, trajectory: { mode: subsequence, steps: [{ tool: ghost.do_thing }] } }\n`;
+    const called = at([...ONCE, row('mut_3', 'ghost.do_thing', 3)]);
+    expect(await called.call('eval', suite(bare))).toBe(1);
+    expect(called.out()).toContain('forbidden:ghost.do_thing');
+    const asked = at(ONCE);
+    expect(await asked.call('eval', suite(`${bare}${other}`))).toBe(1);
+    expect([...called.paths(), ...asked.paths()].filter((path) => path.startsWith('/v1/contracts'))).toEqual([]);
+  });
+
+  it('grades nothing where nobody says which capabilities there are', async () => {
+    const { call: recourse, out } = desk(
+      ({ pathname }) => (pathname === '/v1/mutations' ? Response.json({ items: ONCE, next_cursor: null }) : undefined),
+      { folder },
+    );
+    expect(await recourse('eval', suite(REFUND_PATH))).toBeGreaterThan(2);
+    expect(out()).toBe('');
+  });
+
   it('takes the run of a case from the command line, before that of the file', async () => {
     const { call: recourse, paths } = at(ONCE);
     expect(await recourse('eval', suite(REFUND_PATH), '--run', 'refund_path=run-7')).toBe(0);
-    expect(paths()).toEqual(['/v1/mutations?run_id=run-7&limit=500']);
+    expect(paths()[0]).toBe('/v1/mutations?run_id=run-7&limit=500');
   });
 });

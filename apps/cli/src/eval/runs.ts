@@ -7,6 +7,7 @@ import { CliProblem } from '../problem.js';
 import type { Call } from './trajectory.decisions.js';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
+export const CONTRACTS_LOG = 'recourse.contracts';
 /** Calls of one run that are graded: matching is quadratic, and no suite means a run of more. */
 export const CALLS_MAX = 5_000;
 const NEVER = Number.MAX_SAFE_INTEGER;
@@ -60,6 +61,16 @@ export function callsFromLog(records: readonly Accepted[], run: string): readonl
   }
   if (calls.size > CALLS_MAX) throw tooLong(run);
   return [...calls.values()];
+}
+
+/** Capabilities that contracts of a dump are about, retired ones too, and those that were ever called. */
+export function capabilitiesInLog(records: readonly Accepted[]): readonly string[] {
+  const names = records.map(({ log, type, body }) => {
+    const doc = docOf(body);
+    if (log === CONTRACTS_LOG) return type === 'ContractRegistered' ? doc['name'] : null;
+    return docOf(doc['execution'])['capability'];
+  });
+  return [...new Set(names.filter((name) => typeof name === 'string'))];
 }
 
 function stateOf(type: string, body: Doc): string {

@@ -1,5 +1,5 @@
 // What probes conclude about contracts. Pure.
-import { isAutomated, isUndoable, windowOf } from '@recourse/contract';
+import { isAutomated, isUndoable, provingNothing, windowOf } from '@recourse/contract';
 import { docOf } from '@recourse/sdk';
 import { lintDocuments } from '../contracts/lint.js';
 import { fail, none, partial, pass, worst } from './probe.js';
@@ -86,7 +86,7 @@ export function governed({ acting, seen }: Scope): Finding {
   );
 }
 
-/** An undo is verified by a condition, by another capability that stands (A99). */
+/** An undo is verified by a condition that tells it from none, by another capability that stands (A99). */
 export function verifiable({ acting, seen }: Scope): Finding {
   const names = new Set(valueOf(seen.contracts).map(({ name }) => name));
   const automated = acting.filter(({ contract }) => isAutomated(contract));
@@ -99,6 +99,7 @@ export function verifiable({ acting, seen }: Scope): Finding {
       return [
         ...(by === (inverse ?? compensation) ? [`${label(one)}: ${by} verifies itself`] : []),
         ...(names.has(by) ? [] : [`${label(one)}: ${by} has no contract`]),
+        ...provingNothing(one.contract).map(({ path, what }) => `${label(one)}: ${what}, at ${path}`),
       ];
     }),
     counted(automated, 'reversals are verified by another capability'),

@@ -1,10 +1,10 @@
-// What probes conclude about what happened: effects, their ways back, steps, budgets. Pure.
+// What probes conclude about what happened: effects, their ways back, steps. Pure.
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import { windowed } from './contract.judges.js';
 import { fail, none, partial, pass, worst } from './probe.js';
 import type { Finding } from './probe.js';
-import { happened, textsOf, valueOf } from './scope.js';
+import { happened, textsOf } from './scope.js';
 import type { Scope } from './scope.js';
 
 const NOTHING_DONE = 'no effect is on record: let the agent act once, in a rehearsal';
@@ -143,41 +143,6 @@ export function seenUndone({ effects }: Scope): Finding {
       .map((row) => `${nameOf(row)}: compensated, and nobody saw it`),
     `${String(effects.filter(isUndone).length)} effects count as undone, each seen`,
   );
-}
-
-const ACCRUED: readonly unknown[] = ['settled', 'refunded', 'reserved', 'released'];
-
-/** A ceiling for every unit that capabilities consume, and debt that was booked against it (A101). */
-export function budgeted({ acting, runs, seen, effects }: Scope): Finding {
-  const budgets = valueOf(seen.budgets).filter((row) => typeof row['ceiling_minor'] === 'number');
-  const own = budgets.filter((row) => row['scope'] !== 'run' || runs.size === 0 || runs.has(String(row['scope_id'])));
-  if (own.length === 0) return fail('no ceiling is set');
-  const held = new Set(
-    own.flatMap((row) => [row['dimension'], row['currency']].filter((one) => typeof one === 'string')),
-  );
-  const units = new Set(acting.flatMap(({ contract }) => unitsOf(contract)));
-  for (const row of effects) {
-    const { currency } = docOf(docOf(row['execution'])['value']);
-    if (typeof currency === 'string') units.add(currency);
-  }
-  const isBooked = valueOf(seen.reservations).some(
-    (row) => runs.has(String(row['run_id'])) && ACCRUED.includes(row['phase']),
-  );
-  return worst(
-    none(
-      [...units].filter((unit) => !held.has(unit)).map((unit) => `no ceiling for ${unit}`),
-      `${String(units.size)} units have a ceiling`,
-    ),
-    isBooked
-      ? pass('debt was booked against it')
-      : partial('no debt of it was ever booked: let it act once, in a rehearsal'),
-  );
-}
-
-/** What a capability consumes: a currency, or a dimension. What binds in law goes to a person whatever the ceiling (A82). */
-function unitsOf({ value, consequence = {} }: Scope['acting'][number]['contract']): readonly string[] {
-  const currency = value !== undefined && !value.currency.startsWith('/') ? [value.currency] : [];
-  return [...currency, ...Object.keys(consequence).filter((one) => one !== 'money' && one !== 'regulatory')];
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,5 +1,6 @@
 // Controls of the harness audit on what is so once an agent has acted: observability, reversibility, measurement, improvement. A
 // table; what its lines conclude stands in the judges.
+import { budgeted } from './budget.judges.js';
 import * as contracts from './contract.judges.js';
 import * as effects from './effect.judges.js';
 import type { Five } from './harness.five.js';
@@ -90,8 +91,8 @@ export const AFTER = {
       'debt has ceilings, and accrues',
       'P0',
       ['contracts', 'effects', 'budgets', 'reservations'],
-      effects.budgeted,
-      'Open a budget per unit: `recourse budgets open`.',
+      budgeted,
+      'Open a budget per unit, of runs, agents or the tenant: `recourse budgets open`.',
     ],
     [
       'caps',

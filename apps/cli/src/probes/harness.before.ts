@@ -149,7 +149,7 @@ export const BEFORE = {
       'P0',
       ['contracts'],
       contracts.verifiable,
-      'Give the contract a verification.',
+      'Give the contract a verification, with a condition that only an undo makes true.',
     ],
     [
       'stale_checks',

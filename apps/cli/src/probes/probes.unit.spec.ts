@@ -59,6 +59,7 @@ const EFFECT: Doc = {
     reversal_expires_at: 9_000,
   },
   execution: {
+    tenant: 'acme',
     agent_id: 'agent-7',
     initiator: 'asha',
     objective: 'give the money back',
@@ -75,6 +76,19 @@ const STEP: Doc = {
   glass: [],
   execution: EFFECT['execution'],
 };
+
+/** A budget as the accountant shows it. */
+const ceiling = (more: Doc = {}): Doc => ({
+  tenant: 'acme',
+  scope: 'tenant',
+  scope_id: 'acme',
+  currency: 'INR',
+  window: 'life',
+  ceiling_minor: 500_000,
+  value_ceiling_minor: null,
+  used_minor: 1,
+  ...more,
+});
 
 /** What a sound system answers, by path. */
 const SOUND: Readonly<Record<string, readonly Doc[] | Doc>> = {
@@ -95,7 +109,7 @@ const SOUND: Readonly<Record<string, readonly Doc[] | Doc>> = {
   '/v1/steps': [STEP],
   '/v1/tasks': [],
   '/v1/incidents': [],
-  '/v1/budgets': [{ scope: 'tenant', scope_id: 'acme', currency: 'INR', ceiling_minor: 500_000, used_minor: 1 }],
+  '/v1/budgets': [ceiling()],
   '/v1/reservations': [{ run_id: 'run-1', phase: 'settled' }],
   '/v1/endpoints': [{ name: 'chat', state: 'on' }],
   '/v1/items': [],
@@ -169,6 +183,9 @@ const without = (...fields: readonly string[]): Weakness => {
   const contract = Object.fromEntries(Object.entries(REFUND ?? {}).filter(([field]) => !fields.includes(field)));
   return { answers: { '/v1/contracts': [registered(contract), registered(REVERSE ?? {}), registered(LOOK ?? {})] } };
 };
+const AGENTS = (more: Doc): Doc => ceiling({ scope: 'agent', scope_id: 'agent-7', ...more });
+const RUNS = (more: Doc): Doc => ceiling({ scope: 'run', scope_id: 'run-1', ...more });
+const STALE = (REFUND?.['stale_check'] as Doc)['condition'];
 const answering = (path: string, ...rows: readonly Doc[]): Weakness => ({ answers: { [path]: rows } });
 
 describe('the harness audit', () => {
@@ -303,6 +320,11 @@ describe('the harness audit', () => {
     ['validation.strangers', 'an edge that lets strangers in', { open: ['ledger'] }],
     ['validation.forgeries', 'an edge that believes anybody', { open: ['recoveries'] }],
     ['validation.verification', 'an undo that nobody verifies', without('verification')],
+    [
+      'validation.verification',
+      'an undo that is verified by what always holds',
+      refund({ verification: { ...(REFUND?.['verification'] as Doc), success_condition: 'true' } }),
+    ],
     ['validation.stale_checks', 'an undo without a look', without('stale_check')],
     ['observability.ready', 'a service that is not ready', { down: ['budget/health/ready'] }],
     ['observability.metrics', 'a service nobody measures', { down: ['ledger/metrics'] }],
@@ -323,6 +345,19 @@ describe('the harness audit', () => {
     ['reversibility.governance', 'a recovery nobody agreed to', answering('/v1/steps', { ...STEP, approvals: [] })],
     ['reversibility.observed', 'an undo nobody saw', effects({ is_seen_undone: false })],
     ['measurement.ceilings', 'no ceiling', answering('/v1/budgets')],
+    [
+      'measurement.ceilings',
+      'an agent without one, beside one that has',
+      {
+        answers: {
+          '/v1/budgets': [AGENTS({})],
+          '/v1/mutations': [
+            EFFECT,
+            { ...EFFECT, mutation_id: 'mut_2', execution: { ...(EFFECT['execution'] as Doc), agent_id: 'agent-8' } },
+          ],
+        },
+      },
+    ],
     ['measurement.caps', 'no caps', without('blast_radius')],
     ['measurement.exposure', 'exposure nobody can read', { down: ['ledger/v1/reports/exposure'] }],
     ['measurement.reasons', 'reasons nobody can read', { down: ['recoveries/v1/reports/recoveries'] }],
@@ -421,14 +456,68 @@ describe('the readiness of an agent', () => {
       refund({ blast_radius: { scope: 'single_subject', max_calls_per_run: 1 } }),
     ],
     ['budget', 'no ceilings (A101)', answering('/v1/budgets')],
+    ['budget', 'a ceiling in another currency (A101)', answering('/v1/budgets', ceiling({ currency: 'EUR' }))],
+    ['budget', 'a ceiling of another agent (A101)', answering('/v1/budgets', AGENTS({ scope_id: 'agent-8' }))],
+    ['budget', 'a ceiling of a run of another agent (A101)', answering('/v1/budgets', RUNS({ scope_id: 'run-8' }))],
     [
       'budget',
-      'a ceiling in another currency (A101)',
-      answering('/v1/budgets', { scope: 'tenant', currency: 'EUR', ceiling_minor: 1 }),
+      'a ceiling of its name in another tenant (A101)',
+      answering('/v1/budgets', AGENTS({ tenant: 'globex' }), ceiling({ tenant: 'globex', scope_id: 'globex' })),
+    ],
+    [
+      'budget',
+      'a budget that was counted and never bounded (A101)',
+      answering('/v1/budgets', ceiling({ ceiling_minor: null })),
+    ],
+    [
+      'budget',
+      'a tenant of two without a ceiling (A101)',
+      {
+        answers: {
+          '/v1/mutations': [
+            EFFECT,
+            { ...EFFECT, mutation_id: 'mut_2', execution: { ...(EFFECT['execution'] as Doc), tenant: 'globex' } },
+          ],
+        },
+      },
+    ],
+    [
+      'verification',
+      'a condition that always holds, registered before that was refused (A27)',
+      refund({ verification: { ...(REFUND?.['verification'] as Doc), success_condition: 'true' } }),
+    ],
+    [
+      'verification',
+      'a condition that its stale check asks, registered before that was refused (A27)',
+      refund({ verification: { ...(REFUND?.['verification'] as Doc), success_condition: STALE } }),
     ],
     ['budget', 'debt that never accrued (A101)', answering('/v1/reservations')],
   ])('fails %s by %s', async (area, _what, weakness) => {
     expect((await reviewed(weakness)).lacking).toContain(area);
+  });
+
+  it.each<[string, Doc]>([
+    ['its own', AGENTS({})],
+    ['one of its runs', RUNS({})],
+    ['its tenant', ceiling()],
+    ['the platform over its tenant', ceiling({ scope: 'platform' })],
+    ['the value it moves', ceiling({ ceiling_minor: null, value_ceiling_minor: 500_000 })],
+    ['the value one of its runs moves', RUNS({ ceiling_minor: null, value_ceiling_minor: 500_000 })],
+    ['a day', ceiling({ window: 'day' })],
+  ])('takes a ceiling of %s, as the accountant counts it (A101)', async (_whose, row) => {
+    expect((await reviewed(answering('/v1/budgets', row))).lacking).toEqual([]);
+  });
+
+  it('names the ceilings that are missing, and where', async () => {
+    const other = { ...EFFECT, mutation_id: 'mut_2', execution: { ...(EFFECT['execution'] as Doc), tenant: 'globex' } };
+    const evidence = async (rows: readonly Doc[], ...more: readonly Doc[]) => {
+      const answers = { '/v1/budgets': rows, '/v1/mutations': [EFFECT, ...more] };
+      return (await reviewed({ answers })).report.areas.find(({ id }) => id === 'budget')?.evidence;
+    };
+    expect(await evidence([])).toEqual(['no ceiling is set']);
+    expect(await evidence([AGENTS({ scope_id: 'agent-8' })])).toEqual(['no ceiling that is set counts what it does']);
+    expect(await evidence([ceiling({ currency: 'EUR' })])).toEqual(['no ceiling for INR']);
+    expect(await evidence([ceiling()], other)).toEqual(['no ceiling for INR in globex']);
   });
 
   it('looks at tools that were never called, too', async () => {

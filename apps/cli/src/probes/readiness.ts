@@ -1,7 +1,8 @@
 // Readiness of an agent: ten areas (A93 to A101). No set of gates passes it: what acted must have been undone once, and seen to be.
 import { z } from 'zod';
 import { capped, classified, gated, governed, verifiable } from './contract.judges.js';
-import { agreed, boundBack, boundRefs, budgeted, expiring, recovers, seenUndone, tracked } from './effect.judges.js';
+import { budgeted } from './budget.judges.js';
+import { agreed, boundBack, boundRefs, expiring, recovers, seenUndone, tracked } from './effect.judges.js';
 import { controlOf, judged, worst } from './probe.js';
 import type { Line } from './probe.js';
 import { reportOf, rolledUp } from './report.js';
@@ -100,7 +101,7 @@ export const AREAS: readonly Line<Scope>[] = [
     'P0',
     ['contracts', 'effects'],
     (scope) => worst(verifiable(scope), seenUndone(scope)),
-    'Give the contract a verification by another capability that has a contract.',
+    'Give the contract a verification by another capability that has a contract, with a condition that only an undo makes true.',
   ],
   [
     'blast_radius',
@@ -116,7 +117,7 @@ export const AREAS: readonly Line<Scope>[] = [
     'P1',
     ['contracts', 'effects', 'budgets', 'reservations'],
     budgeted,
-    'Open a budget per unit: `recourse budgets open`.',
+    'Open a budget per unit, of its run, its agent or its tenant: `recourse budgets open`.',
   ],
 ];
 

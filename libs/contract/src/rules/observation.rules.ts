@@ -2,6 +2,7 @@
 import type { Json } from '@recourse/kernel';
 import { hasSideEffects, isAutomated, reversalCallsOf } from '../class.js';
 import { conditionProblem, costProblem, readsOf } from '../condition.js';
+import { isFixed, isImplied } from '../condition-proof.js';
 import { declaredNames, pointerOf } from '../json-pointer.js';
 import type { ContractDraft } from '../shape.js';
 import { when } from './rule.js';
@@ -61,6 +62,7 @@ export const OBSERVATION_RULES: readonly Rule[] = [
       );
     },
   },
+  { code: 'VERIFICATION_PROVES_NOTHING', ids: ['A27', 'A65'], find: (contract) => provingNothing(contract) },
   {
     code: 'STALE_CHECK_MISSING',
     ids: ['P7', 'C51', 'C52'],
@@ -162,6 +164,25 @@ export const OBSERVATION_RULES: readonly Rule[] = [
       ),
   },
 ];
+
+/**
+ * Success conditions that hold whether or not anything was undone: what is verified by them is proved by nothing.
+ *
+ * Shape: the look before a reversal is compared with the verification of its first call alone, where one capability makes both looks.
+ */
+export function provingNothing(contract: ContractDraft): readonly Finding[] {
+  const { stale_check: stale } = contract;
+  return reversalCallsOf(contract).flatMap(({ verification, at }, index) => {
+    if (verification === undefined) return [];
+    const { success_condition: condition, verify_capability: by } = verification;
+    if (conditionProblem(condition, JUDGED) !== null || costProblem(condition) !== null) return [];
+    const path = `${at.verification}/success_condition`;
+    if (isFixed(condition, 'observed')) return [{ path, what: 'the condition says the same whatever is observed' }];
+    return index === 0 && stale?.observe_capability === by && isImplied(condition, stale.condition)
+      ? [{ path, what: 'the condition holds before anything is undone: stale_check asks for the same' }]
+      : [];
+  });
+}
 
 /** States are compared with a word; anything else with what was recorded of the effect. */
 const COMPARED_WITH_WORDS: readonly string[] = ['owner', 'status'];

@@ -11,7 +11,7 @@ export interface Canary {
   readonly forward: ForwardTool;
   /** Arguments of the canary; asked anew for each drill. */
   readonly args: () => Json | Promise<Json>;
-  /** How often something took effect under an idempotency key, by the provider's own account. Without it a second effect shows in observations only. */
+  /** How often something took effect under an idempotency key, by the provider's own account. Without it nobody knows of a second effect: `repeat` is `not_run`. */
   readonly effectsUnder?: (idempotencyKey: string) => Promise<number>;
 }
 

@@ -252,7 +252,12 @@ class CapabilityDrill {
       this.tell('repeat', reversal, again.verdict);
       return;
     }
-    const counted = effectsUnder === undefined ? ONE : await this.calls.attempt(() => effectsUnder(this.undoKey));
+    // Its answer alone is that of a provider that did it twice as well (I2).
+    if (effectsUnder === undefined) {
+      this.tell('repeat', reversal, notRun(UNCOUNTED));
+      return;
+    }
+    const counted = await this.calls.attempt(() => effectsUnder(this.undoKey));
     if (counted.kind === 'failed') {
       this.tell('repeat', reversal, counted.verdict);
       return;
@@ -279,4 +284,4 @@ class CapabilityDrill {
 }
 
 const CAPTURED_NONE: Answered = { kind: 'answered', value: null };
-const ONE: Answered = { kind: 'answered', value: 1 };
+const UNCOUNTED = 'its effects were not counted: the canary has no effectsUnder';

@@ -17,6 +17,8 @@ interface Drift {
   /** Replaces a tool, given the one that is as it should be. */
   readonly tools?: Readonly<Record<string, (real: Tool) => Tool>>;
   readonly canary?: (real: Canary) => Partial<Canary>;
+  /** Nobody counts what took effect. */
+  readonly isUncounted?: boolean;
   readonly contracts?: readonly Contract[];
   /** Tools beside those of the provider. */
   readonly more?: Readonly<Record<string, Tool>>;
@@ -27,6 +29,7 @@ async function drill({
   canary = () => ({}),
   contracts = MEMORY_CONTRACTS,
   more = {},
+  isUncounted = false,
 }: Drift = {}): Promise<{
   readonly report: DrillReport;
   readonly provider: MemoryTools;
@@ -35,7 +38,7 @@ async function drill({
   const real: Canary = {
     forward: provider.forward,
     args: () => ({ name: 'canary' }),
-    effectsUnder: (key) => provider.effectsUnder(key),
+    ...(isUncounted ? {} : { effectsUnder: (key) => provider.effectsUnder(key) }),
   };
   const drifted = Object.fromEntries(
     Object.entries(provider.tools).map(([capability, tool]) => [capability, tools[capability]?.(tool) ?? tool]),
@@ -358,6 +361,33 @@ describe('what a drill could not exercise', () => {
       toolless.verdict,
       toolless.findings.every(({ verdict, path }) => verdict === 'not_run' || path === 'forward' || path === 'bind'),
     ]).toEqual(['not_run', true]);
+  });
+
+  it('is told: whether a repeat had a second effect, where nobody counts them', async () => {
+    let calls = 0;
+    const { report, provider } = await drill({
+      isUncounted: true,
+      tools: {
+        [UNDO]: (real) => (args, context) => real(args, { ...context, idempotencyKey: `undo-${String((calls += 1))}` }),
+      },
+    });
+    expect(provider.effects.map(({ kind }) => kind)).toEqual(['made', 'undone', 'undone']);
+    expect([report.verdict, unclean(report)]).toEqual(['not_run', [['repeat', 'not_run']]]);
+    expect(report.findings.find(({ path }) => path === 'repeat')?.detail).toBe(
+      'its effects were not counted: the canary has no effectsUnder',
+    );
+  });
+
+  it('is drift nevertheless: a repeat that is refused, though nobody counts', async () => {
+    let calls = 0;
+    const { report } = await drill({
+      isUncounted: true,
+      tools: {
+        [UNDO]: (real) => (args, context) =>
+          (calls += 1) > 1 ? Promise.reject(new ToolRejected('ALREADY_DONE', 'no more')) : real(args, context),
+      },
+    });
+    expect(unclean(report)).toEqual([['repeat', 'behaviour']]);
   });
 
   it('is everything where no contract of the adapter is undone by machines', async () => {
