@@ -33,6 +33,7 @@ import { UndosController } from './http/undos.controller.js';
 import { LEDGER_VERBS } from './http/verbs.controllers.js';
 import { AGENT_EFFECTS_VIEW } from './reads/agent-effects.view.js';
 import { HardenedCommits } from './store/hardened-commits.js';
+import { beginLedgerCounters } from './reads/begun.metrics.js';
 import { ConsumerQueries } from './reads/consumer-queries.js';
 import { LedgerQueries } from './reads/ledger-queries.js';
 import { LineageQueries } from './reads/lineage-queries.js';
@@ -73,6 +74,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
     commandTopic: 'recourse.ledger-commands',
     commandLog: MUTATIONS_LOG,
     cores: [assumptionsCore(), mutationsCore(mutationsConfigOf(config))],
+    begin: beginLedgerCounters,
     measure: (record, metrics, rows) => {
       if (!isMutationRecord(record)) return;
       measureConsumers(record, metrics, rows);

@@ -143,7 +143,7 @@ export interface Statement {
 export class LoopWorld {
   readonly registry = new MemoryRegistry();
   readonly broker: MemoryBroker;
-  readonly events: (LoopEvent & { readonly by: string })[] = [];
+  readonly events: (LoopEvent & { readonly log: string; readonly partition: number; readonly by: string })[] = [];
   readonly database: MemoryDatabase;
   codecs: Codecs;
   /** What services that are started from now on call the logs. */

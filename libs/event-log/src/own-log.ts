@@ -9,6 +9,7 @@ import { Failure, InvariantViolation } from '@recourse/kernel';
 import { FRAME_SIZE, genesisHead, leafHash, readHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
 import type { Codecs } from '@recourse/messages';
+import { stampOf } from '@recourse/kafka';
 import type {
   FetchedBatch,
   FetchedRecord,
@@ -17,6 +18,7 @@ import type {
   OutgoingRecord,
   RawReader,
   ReadsOf,
+  StampedOffset,
   Unreadable,
 } from '@recourse/kafka';
 import { shortAt } from './log-end.js';
@@ -56,7 +58,7 @@ export class OwnLog {
   readonly #readers = new Map<ReadsOf, RawReader>();
   #position: LogPosition;
   #doubt: unknown = null;
-  readonly voids = { count: 0 };
+  #voids: StampedOffset[] = [];
 
   constructor(readonly options: OwnLogOptions) {
     this.#position = this.origin();
@@ -64,6 +66,11 @@ export class OwnLog {
 
   get position(): LogPosition {
     return this.#position;
+  }
+
+  /** Void records of what was last read or taken. */
+  get voids(): readonly StampedOffset[] {
+    return this.#voids;
   }
 
   /** Where the log begins. */
@@ -85,7 +92,7 @@ export class OwnLog {
   /**
    * Reads accepted records from a position to the end seen at the call, a fetch at a time.
    *
-   * Shape:  void records are skipped and counted; after it `position` is the end.
+   * Shape:  void records are skipped, and stand in `voids`; after it `position` is the end.
    * Errors: Failure(LOG_CUT) when the log ends before `from`; Failure(LOG_FRONT_CUT) when it begins behind it; Failure(UNKNOWN_SCHEMA).
    */
   async *read(from: LogPosition): AsyncGenerator<readonly PlacedRecord[]> {
@@ -94,6 +101,7 @@ export class OwnLog {
     if (end < from.offset)
       throw new Failure('LOG_CUT', `${topic}/${partition} ends at ${end}, but ${from.offset} was known`);
     this.#position = from;
+    this.#voids = [];
     while (this.#position.offset < end) {
       const batch = await this.#fetch(this.#position.offset);
       if (batch.nextOffset <= this.#position.offset) break;
@@ -112,6 +120,7 @@ export class OwnLog {
   async take(batch: FetchedPart): Promise<readonly PlacedRecord[]> {
     if (judgeDelivery(this.#position.offset, batch).kind !== 'take') return [];
     const accepted: PlacedRecord[] = [];
+    this.#voids = [];
     const stopped = await this.#takeAll(batch, accepted);
     if (stopped !== null && accepted.length === 0) throw stopped.cause;
     return accepted;
@@ -259,7 +268,7 @@ export class OwnLog {
     if (verdict.kind === 'unknown_schema')
       throw new Failure('UNKNOWN_SCHEMA', `schema ${verdict.id} in ${this.options.topic}`);
     if (verdict.kind === 'void') {
-      this.voids.count += 1;
+      this.#voids.push(stampOf(record));
       this.#position = { head: this.#position.head, offset };
       return null;
     }

@@ -12,7 +12,7 @@ import { Failure, InvariantViolation, partitionForKey } from '@recourse/kernel';
 import type { Clock } from '@recourse/kernel';
 import type { Codecs, RefusedCount } from '@recourse/messages';
 import { recordsOf } from '@recourse/messages';
-import type { FetchedBatch, Kafka } from '@recourse/kafka';
+import type { FetchedBatch, Kafka, StampedOffset } from '@recourse/kafka';
 import { BackgroundLoop } from './background.js';
 import { BatchRun } from './batch.js';
 import type { BatchContext, BatchMaterial, BatchResult, DecidedBatch, OverfullBatch } from './batch.js';
@@ -120,7 +120,13 @@ export type LoopEvent =
   | { readonly kind: 'appended'; readonly records: number }
   /** `cause` is null where somebody else wrote in between. */
   | { readonly kind: 'append_unknown'; readonly cause: unknown }
-  | { readonly kind: 'recovered'; readonly seq: number; readonly replayed: number; readonly voids: number }
+  /** `voids`: void records of the tail that was read, also those that it held when it was read before. */
+  | {
+      readonly kind: 'recovered';
+      readonly seq: number;
+      readonly replayed: number;
+      readonly voids: readonly StampedOffset[];
+    }
   | { readonly kind: 'parked'; readonly reason: string }
   | { readonly kind: 'refused'; readonly topic: string; readonly reason: string; readonly records: number }
   | { readonly kind: 'redirected'; readonly topic: string; readonly producer: string | null }
@@ -605,7 +611,7 @@ export class PartitionLoop {
     this.#derived?.start();
     this.#groups.read();
     const { seq } = this.#log.position.head;
-    this.options.onEvent?.({ kind: 'recovered', seq, replayed, voids: this.#log.voids.count });
+    this.options.onEvent?.({ kind: 'recovered', seq, replayed, voids: this.#log.voids });
     this.options.onPositioned();
     return 0;
   }

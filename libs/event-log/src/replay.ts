@@ -69,7 +69,7 @@ export async function replayPartition({ core, log, onProgress, ...bounds }: Repl
     hash,
     decidedAt,
     rows: rowsIn(database, topic, partition),
-    voids: log.voids.count,
+    voids: log.voids.length,
     stateHash: await store.stateHash(),
     endedBy,
   };

@@ -25,6 +25,8 @@ export type {
   WireProducer,
 } from './kafka.port.js';
 export { NewsBell } from './news-bell.js';
+export { stampOf } from './stamped-offset.js';
+export type { StampedOffset } from './stamped-offset.js';
 export { murmur2, partitionForKey } from './murmur2.js';
 export { ACCESS_VARIABLES, accessIn, accessOf } from './access.js';
 export type { KafkaAccess } from './access.js';

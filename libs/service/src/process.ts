@@ -16,6 +16,7 @@ import { answerBroken, answerUnrouted } from './inbound/http/broken.js';
 import { serveDocs } from './inbound/http/docs.js';
 import { harden } from './inbound/http/hardening.js';
 import { refuseBrokenQueries } from './inbound/http/utf8.js';
+import { FirstMet } from './first-met.js';
 import type { EdgeConfig } from './service-config.js';
 
 /** Runs a process: a wrong configuration, and whatever no retry helps against, ends it with exit code 1. */
@@ -82,6 +83,7 @@ export function serviceSigning(
   logger: Logger,
   metrics: Pick<Metrics, 'count'>,
 ): Signing | null {
+  const unvouched = new FirstMet(systemClock.now());
   const signing = signingFrom(places, {
     ...(TOPICS.some(({ name }) => ownerOfLog(name) === service) ? { service } : {}),
     ownerOf: ownerOfLog,
@@ -90,8 +92,11 @@ export function serviceSigning(
       logger.error({ err: cause }, 'the keyring cannot be read; the one before it stands');
     },
     onUnvouched: (log, partition, records) => {
-      metrics.count('recordsUnvouched', { log, partition }, records);
-      logger.error({ log, partition, records }, 'somebody else wrote to this log: what its owner did not sign is void');
+      metrics.count('recordsUnvouched', { log, partition }, unvouched.countOf(log, partition, records));
+      logger.error(
+        { log, partition, records: records.length },
+        'somebody else wrote to this log: what its owner did not sign is void',
+      );
     },
   });
   if (signing === null) logger.warn({}, 'wires are open: whoever reaches the broker is believed (RECOURSE_WIRES)');

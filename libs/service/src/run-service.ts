@@ -4,12 +4,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Provider, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { systemClock } from '@recourse/kernel';
 import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds } from '@recourse/event-log';
-import type { AcceptedRecord, ChangedRow, ServiceCore, ServiceRuntime } from '@recourse/event-log';
+import type { AcceptedRecord, ChangedRow, ServiceCore } from '@recourse/event-log';
 import type { Kafka, Signing } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
-import { createLogger, Metrics, NO_TRACES } from '@recourse/telemetry';
-import type { Logger, SpanSpec, Traces } from '@recourse/telemetry';
+import { createLogger, NO_TRACES } from '@recourse/telemetry';
+import type { Logger, Metrics, SpanSpec, Traces } from '@recourse/telemetry';
 import { accessOf } from './edge/access.js';
 import type { ServiceName } from './edge/access.js';
 import { createAuthenticate } from './edge/authenticate.js';
@@ -21,6 +22,7 @@ import { PostgresKeyStore } from './outbound/postgres-key-store.js';
 import { PostgresPresence } from './outbound/postgres-presence.js';
 import { PostgresDatabase } from './outbound/postgres-database.js';
 import type { ProjectedLog, ProjectedView } from './outbound/postgres-schema.js';
+import { FirstMet } from './first-met.js';
 import { knownSchemas } from './known-schemas.js';
 import type { KnownSchemas } from './known-schemas.js';
 import { Elsewhere } from './elsewhere.js';
@@ -29,7 +31,7 @@ import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { PartitionCounts } from './partition-counts.js';
 import { connectKafka, createEdge, runProcess, serviceSigning } from './process.js';
 import { serviceGroup } from './provision/access.js';
-import { gauge, tell, tellOfPeers } from './runtime-events.js';
+import { tell, tellOfPeers } from './runtime-events.js';
 import { destroying } from './destroying-keys.js';
 import type { PlacedEvent } from './runtime-events.js';
 import type { RunningService } from './running-service.js';
@@ -40,9 +42,10 @@ import { ServiceHost } from './service-host.js';
 import type { ServiceDatabase } from './service-host.js';
 import { ServiceModule } from './service.module.js';
 import { tracesOf } from './service-traces.js';
-import { StandingGauges } from './standing-gauges.js';
+import { metricsOf, standingOf } from './service-metrics.js';
+import type { MeasuredService, StandingOptions } from './service-metrics.js';
 
-export interface ServiceSpec extends Omit<ServiceDefinition, 'cores' | 'name'> {
+export interface ServiceSpec extends Omit<ServiceDefinition, 'cores' | 'name'>, Pick<MeasuredService, 'begin'> {
   /** The row of its routes stands in edge/access.ts. */
   readonly name: ServiceName;
   readonly cores: readonly ServiceCore[];
@@ -110,13 +113,13 @@ interface Parts {
   readonly keys: PostgresKeyStore;
   readonly sealing: Vault;
   readonly metrics: Metrics;
+  readonly voids: FirstMet;
   readonly traces: Traces;
   readonly logger: Logger;
 }
 
 function partsOf(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Parts {
-  const metrics = new Metrics({ service: spec.name });
-  metrics.collectProcess();
+  const metrics = metricsOf(spec);
   const signing = serviceSigning(spec.name, config, logger, metrics);
   const kafka = connectKafka(spec.name, config, signing, logger);
   const keys = new PostgresKeyStore({ url: keyStoreUrlOf(config) });
@@ -136,6 +139,7 @@ function partsOf(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Part
       random: randomBytes,
     }),
     metrics,
+    voids: new FirstMet(systemClock.now()),
     traces: tracesOf(config, spec.name, logger),
     logger,
   };
@@ -246,7 +250,7 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
       observe(event, parts);
     },
   });
-  const standing = gaugesOf(parts, runtime, database);
+  const standing = standingOf(runtime, standingOptions(parts, database));
   return {
     start: async () => {
       await runtime.start();
@@ -262,29 +266,20 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
   };
 }
 
-/** Gauges that are read off the loops and the database when somebody asks for metrics. */
-function gaugesOf({ kafka, metrics, spec }: Parts, runtime: ServiceRuntime, database: ServiceDatabase): StandingGauges {
-  const { gauges } = spec;
-  const logs = spec.cores.map(({ log }) => log);
-  const standing = new StandingGauges({
+function standingOptions({ kafka, metrics, spec }: Parts, database: ServiceDatabase): StandingOptions {
+  return {
     metrics,
-    ...(gauges === undefined ? {} : { own: () => gauges(metrics) }),
-    logs,
-    loops: () => runtime.loops(),
+    logs: spec.cores.map(({ log }) => log),
     reader: () => kafka.rawReader(),
     parkedOpen: (log) => database.count({ log, kind: PARKED_KIND, where: { open: true } }),
-  });
-  metrics.beforeRead(async () => {
-    const loops = runtime.loops().map((loop) => loop.health());
-    gauge({ logs, loops }, metrics, Date.now());
-    await standing.refresh();
-  });
-  return standing;
+    gauges: spec.gauges,
+  };
 }
 
 /** Logs and counts what the loop says of itself, and what an accepted record says. */
-function observe(event: PlacedEvent, { spec, metrics, traces, logger }: Parts): void {
-  tell(event, metrics, logger);
+function observe(event: PlacedEvent, parts: Parts): void {
+  const { spec, metrics, traces } = parts;
+  tell(event, parts);
   if (event.kind !== 'accepted') return;
   spec.measure?.(event.record, metrics, event.rows);
   if (traces !== NO_TRACES) for (const span of spec.trace?.(event.record, event.rows) ?? []) traces.tell(span);

@@ -1,7 +1,8 @@
 // What the loop says of itself, as metrics and log lines. Nothing depends on it.
-import type { LoopEvent, LoopHealth, PeerEvent } from '@recourse/event-log';
+import type { LoopEvent, LoopHealth, PeerEvent, ServiceCore } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import type { Logger, Metrics } from '@recourse/telemetry';
+import type { FirstMet } from './first-met.js';
 
 export type PlacedEvent = LoopEvent & { readonly log: string; readonly partition: number };
 
@@ -18,8 +19,24 @@ const FOREIGN =
 
 type EventLogger = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
+/** Where a process tells of its loops, and which void records it has told of. */
+export interface Telling {
+  readonly metrics: Pick<Metrics, 'count' | 'observe'>;
+  readonly logger: EventLogger;
+  readonly voids: FirstMet;
+}
+
+/** Counters of a partition: whoever takes it over begins them. */
+const COUNTED_BY_OWNERS = [
+  'recordsAccepted',
+  'recordsVoid',
+  'recordsUnvouched',
+  'appendsUnknown',
+  'projectionsFenced',
+] as const;
+
 /** Counts and logs one event. */
-export function tell(event: PlacedEvent, metrics: Metrics, logger: EventLogger): void {
+export function tell(event: PlacedEvent, { metrics, logger, voids }: Telling): void {
   const { log, partition } = event;
   const at = { log, partition };
   switch (event.kind) {
@@ -33,8 +50,9 @@ export function tell(event: PlacedEvent, metrics: Metrics, logger: EventLogger):
       return;
     case 'recovered':
       metrics.count('takeOvers', { log });
-      if (event.voids > 0) metrics.count('recordsVoid', at, event.voids);
-      logger.info({ ...at, seq: event.seq, replayed: event.replayed, voids: event.voids }, 'owns the partition');
+      for (const name of COUNTED_BY_OWNERS) metrics.count(name, at, 0);
+      metrics.count('recordsVoid', at, voids.countOf(log, partition, event.voids));
+      logger.info({ ...at, seq: event.seq, replayed: event.replayed, voids: event.voids.length }, 'owns the partition');
       return;
     case 'parked':
     case 'redirected':
@@ -51,10 +69,20 @@ export function tell(event: PlacedEvent, metrics: Metrics, logger: EventLogger):
   }
 }
 
+/** Begins the counters of inputs: what rises from nothing is seen to rise only where the nothing was told. */
+export function beginCounters(
+  cores: readonly Pick<ServiceCore, 'log' | 'inputs'>[],
+  metrics: Pick<Metrics, 'count'>,
+): void {
+  for (const { log, inputs } of cores)
+    for (const { topic, source, mode } of inputs)
+      if (source === 'wire' && mode === 'aligned') metrics.count('recordsRedirected', { log, topic }, 0);
+}
+
 /** What was not decided on: parked, sent home, or dropped. */
 function tellSetAside(
   event: Extract<PlacedEvent, { readonly kind: 'parked' | 'redirected' | 'refused' }>,
-  metrics: Metrics,
+  metrics: Pick<Metrics, 'count'>,
   logger: Pick<Logger, 'warn'>,
 ): void {
   const { log, partition } = event;
@@ -77,7 +105,7 @@ const isNowhere = (cause: unknown): boolean => cause instanceof Failure && cause
 
 function tellTrouble(
   event: Extract<PlacedEvent, { readonly kind: 'fetch_failed' | 'halted' | 'error' }>,
-  metrics: Metrics,
+  metrics: Pick<Metrics, 'count'>,
   logger: EventLogger,
 ): void {
   const { log, partition, cause: err } = event;

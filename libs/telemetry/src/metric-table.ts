@@ -13,7 +13,7 @@ export const METRICS = {
   recordsVoid: {
     name: 'recourse_records_void_total',
     kind: 'counter',
-    help: 'Records of an own log that the acceptance rule voided.',
+    help: 'Records of an own log that the acceptance rule voided, each once; those written before this process began are not counted.',
     labels: ['log', 'partition'],
   },
   recordsParked: {
@@ -37,7 +37,7 @@ export const METRICS = {
   recordsUnvouched: {
     name: 'recourse_log_records_unvouched_total',
     kind: 'counter',
-    help: 'Records met in a log that its owner did not sign: somebody else can write to it.',
+    help: 'Records met in a log that its owner did not sign, each once, since this process began: somebody else can write to it.',
     labels: ['log', 'partition'],
   },
   fetchesFailed: {

@@ -250,7 +250,7 @@ async function readAll(
   return {
     accepted,
     ms: performance.now() - startedAt,
-    voids: log.voids.count,
+    voids: log.voids.length,
     isHead: log.position.head.seq === head.seq && log.position.head.hash.equals(head.hash),
   };
 }

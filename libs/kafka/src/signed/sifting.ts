@@ -5,6 +5,8 @@
 import { readBatchHeader, SIGNATURE } from './signature.js';
 import type { SignatureHeader } from './signature.js';
 import type { FetchedRecord } from '../kafka.port.js';
+import { stampOf } from '../stamped-offset.js';
+import type { StampedOffset } from '../stamped-offset.js';
 
 /** Is this batch the owner's? */
 export type IsGenuine = (batch: readonly FetchedRecord[], header: SignatureHeader) => boolean;
@@ -12,8 +14,8 @@ export type IsGenuine = (batch: readonly FetchedRecord[], header: SignatureHeade
 export interface Sifted {
   /** Records in their places; those that nobody vouches for have lost key and value, which makes them void. */
   readonly records: readonly FetchedRecord[];
-  /** How many of them nobody vouches for. */
-  readonly unvouched: number;
+  /** Those of them that nobody vouches for. */
+  readonly unvouched: readonly StampedOffset[];
   /** Records from here on may be the beginning of a batch whose rest was not read. */
   readonly rest: readonly FetchedRecord[];
 }
@@ -26,13 +28,13 @@ export interface Sifted {
  */
 export function sift(given: readonly FetchedRecord[], isGenuine: IsGenuine): Sifted {
   const records: FetchedRecord[] = [];
-  let unvouched = 0;
+  const unvouched: StampedOffset[] = [];
   let at = 0;
   for (let first = given[at]; first !== undefined; first = given[at]) {
     const size = genuineAt(given, at, isGenuine);
     if (size === 'unfinished') return { records, unvouched, rest: given.slice(at) };
     records.push(...(size === 0 ? [voided(first)] : given.slice(at, at + size)));
-    unvouched += size === 0 ? 1 : 0;
+    if (size === 0) unvouched.push(stampOf(first));
     at += Math.max(1, size);
   }
   return { records, unvouched, rest: [] };

@@ -12,6 +12,8 @@ import type {
   ReadPosition,
   TopicPartition,
 } from '../kafka.port.js';
+import { stampOf } from '../stamped-offset.js';
+import type { StampedOffset } from '../stamped-offset.js';
 import { readBatchHeader, SIGNATURE, SIGNED_RECORDS_MAX } from './signature.js';
 import { sift, voided } from './sifting.js';
 import type { IsGenuine, Sifted } from './sifting.js';
@@ -23,7 +25,7 @@ const FETCH_BYTES = 1 << 20;
 export interface LogJudge {
   /** Null for what is no log of ours: it is read as it lies. */
   readonly genuine: (topic: string, partition: number) => IsGenuine | null;
-  readonly onUnvouched: (topic: string, partition: number, records: number) => void;
+  readonly onUnvouched: (topic: string, partition: number, records: readonly StampedOffset[]) => void;
 }
 
 /** Sifts what was read of logs; knows where it last ended, so that what goes on there needs no look back. */
@@ -45,7 +47,7 @@ export class LogSieve {
     const before = await this.recordsBefore(batch, first);
     const found = await this.found(batch, [...before, ...records], isGenuine);
     const kept = found.records.filter(({ offset }) => offset >= first.offset);
-    if (found.unvouched > 0) this.judge.onUnvouched(topic, partition, found.unvouched);
+    if (found.unvouched.length > 0) this.judge.onUnvouched(topic, partition, found.unvouched);
     const next = found.rest[0]?.offset ?? batch.nextOffset;
     this.ends.set(id, next);
     return { ...batch, records: kept, nextOffset: Math.max(next, fetchedOffset) };
@@ -55,16 +57,16 @@ export class LogSieve {
   private async found(place: TopicPartition, records: readonly FetchedRecord[], isGenuine: IsGenuine): Promise<Sifted> {
     const ahead = new Ahead(place, this.reader);
     const kept: FetchedRecord[] = [];
-    let unvouched = 0;
+    const unvouched: StampedOffset[] = [];
     for (let left = records; ;) {
       const found = sift(left, isGenuine);
       kept.push(...found.records);
-      unvouched += found.unvouched;
+      unvouched.push(...found.unvouched);
       const [begun] = found.rest;
       if (begun === undefined || (await ahead.isBatch(found.rest, isGenuine)))
         return { records: kept, unvouched, rest: found.rest };
       kept.push(voided(begun));
-      unvouched += 1;
+      unvouched.push(stampOf(begun));
       left = found.rest.slice(1);
     }
   }

@@ -2,6 +2,7 @@
 import { ProvenSignatures } from '@recourse/kernel';
 import type { Clock, Failure, Keyring, KnownKey, Signer } from '@recourse/kernel';
 import type { Voucher } from '../kafka.port.js';
+import type { StampedOffset } from '../stamped-offset.js';
 import { HeaderReader, WireTexts } from './signature.js';
 
 /** How a process signs, and whom it believes. */
@@ -14,8 +15,8 @@ export interface Signing {
   readonly clock: Pick<Clock, 'now'>;
   /** Longest time from signing to hearing, milliseconds: as long as wires keep records. Default 7 days. */
   readonly windowMs?: number;
-  /** Records in a log that its owner did not sign were met: somebody else can write to it. */
-  readonly onUnvouched?: (topic: string, partition: number, records: number) => void;
+  /** Records in a log that its owner did not sign were met, at each reading of them: somebody else can write to it. */
+  readonly onUnvouched?: (topic: string, partition: number, records: readonly StampedOffset[]) => void;
   /**
    * What is wrong with the keys of this process now, before anything is signed: Failure(KEY_NOT_BELIEVED) where nothing would be
    * signed, Failure(KEYRING_INVALID) where the keyring's file cannot be read and one of before stands; null where nothing is.

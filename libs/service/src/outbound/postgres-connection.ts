@@ -4,8 +4,8 @@
 // `enable_seqscan=off`: every statement of the loop goes by the primary key or a partial index; fresh tables have no
 // statistics, and a planner that guesses would read whole tables.
 import { Failure, InvariantViolation } from '@recourse/kernel';
-import { Pool } from 'pg';
-import type { PoolClient } from 'pg';
+import { Client, Pool } from 'pg';
+import type { ClientConfig, PoolClient } from 'pg';
 
 export interface PostgresOptions {
   /** `postgres://role:password@host:port/database`; database and role are this service's own. */
@@ -28,6 +28,19 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
 /** The client gives up after the server should have: a half-open connection answers nothing at all. */
 export const CLIENT_GRACE_MS = 2_000;
 
+/**
+ * A connection that may break at any time: what is asked of it fails, and the process goes on.
+ *
+ * Source: a pool listens to what rests in it, and stops before it hands it out; whoever awaits it listens some turns later. An
+ *         error in between has no listener, and ends the process.
+ */
+export class ListenedClient extends Client {
+  constructor(config?: string | ClientConfig) {
+    super(config);
+    this.on('error', () => undefined);
+  }
+}
+
 /** A pool for the loop. Nothing is connected before the first call. */
 export function createPool({
   url,
@@ -38,6 +51,7 @@ export function createPool({
   const pool = new Pool({
     connectionString: url,
     max: connectionsMax,
+    Client: ListenedClient,
     application_name: 'recourse',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: statementTimeoutMs + CLIENT_GRACE_MS,
@@ -77,9 +91,6 @@ export async function inTransaction<T>(
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
-  // A connection that breaks between two statements reports here; the statement in flight fails by itself.
-  const ignore = (): void => undefined;
-  client.on('error', ignore);
   let failed: Error | undefined;
   try {
     await client.query(begin);
@@ -90,7 +101,6 @@ export async function inTransaction<T>(
     failed = error instanceof Error ? error : new Error(String(error));
     throw error;
   } finally {
-    client.removeListener('error', ignore);
     client.release(failed);
   }
 }

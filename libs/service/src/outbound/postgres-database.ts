@@ -1,11 +1,10 @@
 // A service's database: brings the tables to shape at start, and answers the reads of people.
 import { columnText } from '@recourse/event-log';
 import type { ColumnValue, KindSpec, PartitionStore, StoreFactory } from '@recourse/event-log';
-import { Client } from 'pg';
-import type { Pool } from 'pg';
+import type { Client, Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import type { EntitySchema, MigrationInterface, SelectQueryBuilder } from 'typeorm';
-import { CLIENT_GRACE_MS, coded, CONNECT_TIMEOUT_MS, createPool } from './postgres-connection.js';
+import { CLIENT_GRACE_MS, coded, CONNECT_TIMEOUT_MS, createPool, ListenedClient } from './postgres-connection.js';
 import type { PostgresOptions } from './postgres-connection.js';
 import { JoinedReads } from './joined-reads.js';
 import { mendedStores } from './mended-stores.js';
@@ -170,9 +169,12 @@ export function migrate({
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     logging: false,
     poolErrorHandler: () => undefined,
-    ...(statementTimeoutMs === undefined
-      ? {}
-      : { extra: { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + CLIENT_GRACE_MS } }),
+    extra: {
+      Client: ListenedClient,
+      ...(statementTimeoutMs === undefined
+        ? {}
+        : { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + CLIENT_GRACE_MS }),
+    },
   });
   return coded('migrate', () =>
     locked(url, async (client) => {
@@ -184,12 +186,11 @@ export function migrate({
 
 /** Runs work while no other instance migrates this database. */
 async function locked<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const lock = new Client({
+  const lock = new ListenedClient({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: MIGRATION_TIMEOUT_MS,
   });
-  lock.on('error', () => undefined);
   await lock.connect();
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);

@@ -1,12 +1,15 @@
 // What the ledger's records say of consumers, as series: how deliveries end, and how long answers take (E50).
 import type { Delivery } from './consumer.messages.js';
 
+/** How a delivery comes to an end. */
+export const DELIVERY_OUTCOMES = ['acknowledged', 'late', 'overdue'] as const;
+
 /** A delivery that came to an end, or an acknowledgement that was refused. */
 export type ConsumerMeasure =
   | {
       readonly kind: 'delivery';
       readonly mode: string;
-      readonly outcome: 'acknowledged' | 'late' | 'overdue';
+      readonly outcome: (typeof DELIVERY_OUTCOMES)[number];
       /** Seconds from the mark; null for silence. */ readonly seconds: number | null;
     }
   | { readonly kind: 'refused'; readonly code: string };
