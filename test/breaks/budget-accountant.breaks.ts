@@ -489,4 +489,13 @@ export const BREAKS: readonly Break[] = [
     find: 'reservedAt > endedAt + MARGIN_MS',
     replace: 'reservedAt > endedAt + MARGIN_MS * 1_000',
   },
+  {
+    id: 'd61-handle-taken-for-a-card',
+    requirement: 'D61',
+    spec: 'libs/sdk/src/context/classification.decisions.unit.spec.ts',
+    test: 'data in a payload has no card number in bk-fwd_d4111111111111111b8a36116632178572: digits of an id',
+    file: 'libs/sdk/src/context/classification.decisions.ts',
+    find: '(?<![\\w.])\\d(?:[ -]?\\d){12,18}(?![\\w.])',
+    replace: '(?<![\\d.])\\d(?:[ -]?\\d){12,18}(?![\\d.])',
+  },
 ];

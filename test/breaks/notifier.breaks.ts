@@ -238,4 +238,13 @@ export const BREAKS: readonly Break[] = [
     find: "if (type === 'HeadsSigned') this.#signedAt = decidedAt;",
     replace: "if (type !== '') this.#signedAt = decidedAt;",
   },
+  {
+    id: 'p12-agree-unseen-to-what-changed',
+    requirement: 'P12/items',
+    spec: 'apps/notifier/src/reads/items.query.unit.spec.ts',
+    test: 'what waits for a person of a question because of FACT_CHANGED names what is to be done first',
+    file: 'apps/notifier/src/reads/items.query.ts',
+    find: "{ FACT_CHANGED: 'reviews show' };",
+    replace: '{};',
+  },
 ];

@@ -679,7 +679,7 @@ describe('what is held', () => {
       await call('rollbacks', 'confirm', 'rb_1', '--reason', 'true', '--idempotency-key', 'k'),
     ]).toEqual([0, 0, 0]);
     expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'GET /v1/rollbacks?phase=held&limit=200',
+      'GET /v1/rollbacks?phase=held&limit=500',
       'GET /v1/rollbacks/rb_1',
       'POST /v1/rollbacks/rb_1/confirm',
     ]);
@@ -708,7 +708,7 @@ describe('what is held', () => {
       ),
     ]).toEqual([0, 0]);
     expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'GET /v1/rollbacks?phase=beyond&limit=200',
+      'GET /v1/rollbacks?phase=beyond&limit=500',
       'POST /v1/rollbacks/rb_1/review',
     ]);
     expect(await call('rollbacks', 'review', 'rb_1', '--verdict', 'maybe', '--reason', 'x')).not.toBe(0);
@@ -744,7 +744,7 @@ describe('what is held', () => {
     ]).toEqual([0, 0]);
     expect(out()).toMatch(/trd_1 +acme +agent a1 +1 1 1 30 40 50 +1970-01-01 00:00:00Z +role:operator +1970-01-02/);
     expect(asked.map(({ method, path, body }) => [method, path, body])).toEqual([
-      ['GET', '/v1/trends?limit=200', null],
+      ['GET', '/v1/trends?limit=500', null],
       ['POST', '/v1/trends/trd_1/review', { reason: 'the feed is stale' }],
     ]);
   });

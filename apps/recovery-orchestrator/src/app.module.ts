@@ -11,7 +11,7 @@ import { recoverySpans } from './core/traces.js';
 import { ratesOf } from './config.js';
 import type { OrchestratorConfig } from './config.js';
 import { RATES_IN_FORCE, RatesController } from './http/rates.controller.js';
-import { ForwardApprovalsController, ForwardListsController } from './http/forward-approvals.controller.js';
+import { ForwardApprovalsController } from './http/forward-approvals.controller.js';
 import { RecoveriesController, RecoveryListsController, TRACE_URL } from './http/recoveries.controller.js';
 import { ReportsController } from './http/reports.controller.js';
 import { IncidentListsController, IncidentsController } from './http/incidents.controller.js';
@@ -52,7 +52,6 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
       IncidentsController,
       IncidentListsController,
       ForwardApprovalsController,
-      ForwardListsController,
       ReportsController,
       RatesController,
       WorkersController,

@@ -40,7 +40,6 @@ export function addApprovals(program: Command, act: Act): void {
     {
       service: 'recoveries',
       path: '/v1/forward-approvals',
-      by: 'requested_at',
       columns: COLUMNS,
       query: ({ state, run }) => ({ state, run_id: run }),
     },

@@ -30,6 +30,7 @@ export function addCommits(program: Command, act: Act): void {
     service: 'ledger',
     path: '/v1/commits',
     by: 'recorded_at',
+    grows: true,
     columns: COLUMNS,
     query: ({ run }) => ({ run_id: run }),
   });

@@ -102,6 +102,7 @@ function addDeliveries(program: Command, act: Act): void {
       service: 'ledger',
       path: '/v1/deliveries',
       by: 'rolled_back_at',
+      grows: true,
       columns: DELIVERIES,
       query: ({ consumer, phase, run, mutation }) => ({ consumer, phase, run_id: run, mutation_id: mutation }),
       note: (count, { consumer, phase, run, mutation }) =>

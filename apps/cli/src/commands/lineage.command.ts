@@ -140,6 +140,7 @@ function addReconciling(lineage: Command, act: Act): void {
       service: 'ledger',
       path: '/v1/reconciliations',
       by: 'reconciled_at',
+      grows: true,
       columns: RECONCILIATIONS,
       query: ({ runtime, diverging }) => ({ runtime, diverges: diverging === true ? 'true' : undefined }),
     },

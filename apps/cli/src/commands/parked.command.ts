@@ -2,8 +2,7 @@
 import type { Doc } from '@recourse/sdk';
 import { excerpt } from '@recourse/kernel';
 import type { Command } from 'commander';
-import { byTime } from '../output/order.js';
-import { cellText, formatFields, instant, listText } from '../output/table.js';
+import { cellText, formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
@@ -12,6 +11,7 @@ import type { Act } from './options.js';
 import { awayText, lookInto, parkedIn } from './parked-records.js';
 import type { Looked, OwnedLog } from './parked-records.js';
 import type { Why } from './shapes.js';
+import { soonestOf, soonestText } from './soonest.js';
 
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'PARKED', of: (row) => row['parked_id'] },
@@ -29,6 +29,8 @@ const COLUMNS: readonly Column<Doc>[] = [
 /** The whole of it is in `--json`. */
 const beginning = (text: string): string => (text.length > DETAIL_SHOWN ? `${excerpt(text, DETAIL_SHOWN)}…` : text);
 const DETAIL_SHOWN = 120;
+/** Parked records that are looked through in each log. */
+const SEARCH_MAX = 10_000;
 
 export function addParked(program: Command, act: Act): void {
   const parked = program
@@ -42,14 +44,13 @@ export function addParked(program: Command, act: Act): void {
     .action(
       act<{ closed?: boolean; limit: number }>(async (session, { closed, limit }) => {
         const { found: lists, away } = await lookInto(session, (owned) =>
-          parkedIn(session, owned, closed !== true, limit),
+          parkedIn(session, owned, closed !== true, Math.max(limit, SEARCH_MAX)),
         );
         const all = { items: lists.flatMap(({ items }) => items), more: lists.some(({ more }) => more) };
-        const { items, more } = byTime(all, 'parked_at');
-        const listed = { items: items.slice(0, limit), more: more || items.length > limit };
+        const listed = soonestOf(all, { by: 'parked_at', limit });
         const untold = awayText({ away });
         session.show({ ...listed, away }, () =>
-          untold === null ? listText(COLUMNS, listed) : `${listText(COLUMNS, listed)}\n\n${untold}`,
+          untold === null ? soonestText(COLUMNS, listed) : `${soonestText(COLUMNS, listed)}\n\n${untold}`,
         );
       }),
     );
@@ -75,9 +76,6 @@ async function resolve(session: Session, verb: 'redrive' | 'discard', id: string
   const shown = { ...answer, log };
   session.show(shown, () => formatFields(Object.entries(shown)));
 }
-
-/** Parked records that are looked through for one id, in each log. */
-const SEARCH_MAX = 10_000;
 
 /** Two logs may hold it, since both read the record: the one where it is still open comes first. */
 async function ownerOf(session: Session, id: string): Promise<OwnedLog> {

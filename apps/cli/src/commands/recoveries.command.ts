@@ -3,8 +3,7 @@ import { EdgeProblem } from '@recourse/sdk';
 import type { Doc, EdgeClient } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { byTime } from '../output/order.js';
-import { formatFields, formatTable, instant, listText } from '../output/table.js';
+import { formatFields, formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
@@ -12,6 +11,7 @@ import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 import { describeStep } from './review-item.js';
 import { addSendAction, pathBelow } from './shapes.js';
+import { listSoonest, soonestText } from './soonest.js';
 import { STEP_COLUMNS } from './step-columns.js';
 import { addStepCommands } from './step-commands.js';
 import { addVerdict } from './verdict.js';
@@ -26,8 +26,8 @@ const RECOVERY_COLUMNS: readonly Column<Doc>[] = [
   { title: 'OWNER', of: (row) => row['owner'] },
   { title: 'DEADLINE', of: (row) => instant(row['deadline_at']) },
 ];
-/** Recoveries that are looked through for one id. */
-const SEARCH_MAX = 10_000;
+/** Steps that are shown with their recovery. */
+const STEPS_MAX = 10_000;
 
 const stepPath = pathBelow('/v1/steps');
 
@@ -43,11 +43,10 @@ export function addRecoveries(program: Command, act: Act): void {
       act<{ state?: string; run?: string; limit: number }>(async (session, { state, run, limit }) => {
         const query = { run_id: run, tenant: session.tenant };
         const orchestrator = session.service('recoveries');
-        const found = await (state === undefined
-          ? orchestrator.list('/v1/recoveries', query, limit)
+        const listed = await (state === undefined
+          ? listSoonest(orchestrator, '/v1/recoveries', query, { by: 'deadline_at', limit })
           : orchestrator.list('/v1/reviews', { ...query, state }, limit));
-        const listed = byTime(found, 'deadline_at');
-        session.show(listed, () => listText(state === undefined ? RECOVERY_COLUMNS : STEP_COLUMNS, listed));
+        session.show(listed, () => soonestText(state === undefined ? RECOVERY_COLUMNS : STEP_COLUMNS, listed));
       }),
     );
   recoveries
@@ -113,21 +112,33 @@ async function showOne(session: Session, id: string): Promise<void> {
     session.show(step, () => describeStep(step, session.clock.now()));
     return;
   }
-  const { items } = await orchestrator.list('/v1/recoveries', { tenant: session.tenant }, SEARCH_MAX);
-  const recovery = items.find((one) => one['recovery_id'] === id || one['run_id'] === id);
-  if (recovery === undefined)
-    throw new CliProblem('NOT_FOUND', `neither a step, a recovery nor a run with one is called ${id}`, 'refused');
-  const steps = await orchestrator.list(
-    '/v1/steps',
-    { run_id: String(recovery['run_id']), tenant: session.tenant },
-    SEARCH_MAX,
-  );
+  const recovery = await recoveryOf(orchestrator, id, session.tenant);
+  const { run_id: run, tenant } = recovery;
+  const query = { run_id: String(run), tenant: typeof tenant === 'string' ? tenant : session.tenant };
+  const steps = await orchestrator.list('/v1/steps', query, STEPS_MAX);
   session.show(
     { recovery, steps: steps.items },
     () =>
       `${formatFields(Object.entries(recovery).map(([name, value]) => [name, name.endsWith('_at') ? instant(value) : value]))}\n\n${formatTable(STEP_COLUMNS, steps.items)}`,
   );
 }
+
+/** The recovery of this id, or of the run. Errors: CliProblem(NOT_FOUND, TENANT_AMBIGUOUS). */
+async function recoveryOf(orchestrator: EdgeClient, id: string, tenant: string | null): Promise<Doc> {
+  for (const name of ['recovery_id', 'run_id']) {
+    const { items } = await orchestrator.list('/v1/recoveries', { [name]: id, tenant }, SEVERAL);
+    const [found] = items;
+    if (items.length > 1)
+      throw new CliProblem('TENANT_AMBIGUOUS', `several tenants have a recovery under ${id}`, 'usage', {
+        remedy: 'Name whose it is with --tenant <tenant>.',
+      });
+    if (found !== undefined) return found;
+  }
+  throw new CliProblem('NOT_FOUND', `neither a step, a recovery nor a run with one is called ${id}`, 'refused');
+}
+
+/** One more than there may be. */
+const SEVERAL = 2;
 
 async function stepOrNull(orchestrator: EdgeClient, id: string, tenant: string | null): Promise<Doc | null> {
   try {

@@ -23,7 +23,6 @@ export function addReviews(program: Command, act: Act): void {
     {
       service: 'recoveries',
       path: '/v1/reviews',
-      by: 'deadline_at',
       columns: STEP_COLUMNS,
       query: ({ state, run }) => ({ state, run_id: run }),
     },

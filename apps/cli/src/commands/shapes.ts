@@ -2,12 +2,12 @@
 import type { Doc, Listed, Query } from '@recourse/sdk';
 import type { Command } from 'commander';
 import type { Service } from '../config.js';
-import { byTime } from '../output/order.js';
-import { docsOf, formatFields, listText } from '../output/table.js';
+import { docsOf, formatFields } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
+import { listSoonest, soonestText } from './soonest.js';
 
 /** Rows of a report that a service gives at the most. */
 export const ROWS_MAX = 500;
@@ -30,8 +30,10 @@ interface ListAction<Options> {
   readonly path: string;
   readonly query?: (options: Options) => Query;
   readonly columns: readonly Column<Doc>[];
-  /** Member in epoch milliseconds by which it is ordered, the earliest first; as the service gives it unless told. */
+  /** Member in epoch milliseconds by which it is ordered, the earliest of all first; as the service gives it unless told. */
   readonly by?: string;
+  /** It only grows: a page is ordered by itself, and says so where there are others. */
+  readonly grows?: boolean;
   readonly text?: (listed: Listed) => string;
   /** Said beside it to people. */
   readonly note?: Note<Options>;
@@ -70,14 +72,17 @@ export function pathBelow(base: string): (id: string, verb?: string) => string {
 export function addListAction<Options extends object>(
   command: Command,
   act: Act,
-  { service, path, query, columns, by, text = (listed) => listText(columns, listed), note }: ListAction<Options>,
+  { service, path, query, columns, by, grows = false, text, note }: ListAction<Options>,
 ): void {
   command.addOption(LIMIT()).action(
     act<Options & Limited>(async (session, options) => {
       const asked = { ...query?.(options), tenant: session.tenant };
-      const found = await session.service(service).list(path, asked, options.limit);
-      const listed = by === undefined ? found : byTime(found, by);
-      session.show(listed, () => text(listed));
+      const from = session.service(service);
+      const { limit } = options;
+      const listed = await (by === undefined
+        ? from.list(path, asked, limit)
+        : listSoonest(from, path, asked, { by, limit, grows }));
+      session.show(listed, () => text?.(listed) ?? soonestText(columns, listed));
       noteTo(session, note?.(listed.items.length, options));
     }),
   );

@@ -108,6 +108,7 @@ function addUndos(undos: Command, act: Act): void {
       service: 'ledger',
       path: '/v1/undos',
       by: 'opened_at',
+      grows: true,
       columns: UNDO_COLUMNS,
       query: ({ run, phase }) => ({ run_id: run, phase }),
     },

@@ -126,7 +126,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What waits for a person, or is in one phase: steps of recoveries, or with `kind=forward` questions before effects. */
+        /** What waits for a person, or is in one phase: steps of recoveries, the soonest deadline first, or with `kind=forward` questions before effects, the first asked first. */
         get: operations["RecoveriesController_reviews"];
         put?: never;
         post?: never;
@@ -381,8 +381,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Questions before effects: those that wait for a person, or those in one phase. */
-        get: operations["ListsController_list_forward-approvals"];
+        /** Questions before effects, the first asked first: those that wait for a person, or those in one phase. */
+        get: operations["ForwardApprovalsController_list"];
         put?: never;
         /** Asks people before an effect. The same action is one question; one that was used or ran out is opened anew. */
         post: operations["VerbsController_RequestForwardApproval"];
@@ -844,6 +844,7 @@ export interface operations {
                 limit?: number;
                 run_id?: string;
                 phase?: string;
+                recovery_id?: string;
             };
             header?: never;
             path?: never;
@@ -1291,7 +1292,7 @@ export interface operations {
             };
         };
     };
-    "ListsController_list_forward-approvals": {
+    ForwardApprovalsController_list: {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */

@@ -48,9 +48,12 @@ const MANUAL_WAY: Readonly<Record<string, string>> = {
   RESOURCE_CHANGED: 'reviews show',
 };
 
+/** What begins a person's work on a question, where that is not to agree: what was relied on is no longer so, or holds again, so that what was done may stand rightly. */
+const APPROVAL_WAY: Readonly<Record<string, string>> = { FACT_CHANGED: 'reviews show' };
+
 /** What a person types, as it stands; in a terminal it asks for what it needs to know besides. The id is that of the thing. */
 const WAY_OUT = {
-  approval: ({ id }) => `recourse recoveries approve ${id}`,
+  approval: ({ id, reason }) => `recourse ${APPROVAL_WAY[reason] ?? 'recoveries approve'} ${id}`,
   manual: ({ id, reason }) => `recourse ${MANUAL_WAY[reason] ?? 'recoveries resolve'} ${id}`,
   halted: ({ id }) => `recourse reviews show ${id}`,
   rollback: ({ id, reason }) => `recourse rollbacks ${verbOf(reason)} ${id}`,

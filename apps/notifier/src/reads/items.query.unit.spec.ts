@@ -49,6 +49,14 @@ describe('what waits for a person', () => {
   });
 
   it.each([
+    ['HIGH_IMPACT', 'recourse recoveries approve step_1'],
+    ['FACT_CHANGED', 'recourse reviews show step_1'],
+  ])('of a question because of %s names what is to be done first', (reason, command) => {
+    const item = { ...OPEN, kind: 'approval' as const, reason };
+    expect(shownItem({ ...WAITING, id: 'step_1', item }, 0).way_out).toBe(command);
+  });
+
+  it.each([
     ['OUTCOME_UNKNOWN', 'recourse recoveries check --purpose reconcile step_1'],
     ['COMPENSATION_FAILED', 'recourse reviews show step_1'],
     ['UNCONTRACTED', 'recourse recoveries resolve step_1'],

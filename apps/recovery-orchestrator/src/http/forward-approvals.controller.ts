@@ -1,49 +1,44 @@
 // HTTP edge of forward approvals: an agent's guard asks, polls and uses; people look and decide.
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import {
-  FromCaller,
-  Id,
-  runText,
-  listsController,
-  oneQuery,
-  Queried,
-  ReadRoute,
-  Reads,
-  render,
-} from '@recourse/service';
-import type { Caller } from '@recourse/service';
+import { FromCaller, Id, runText, oneQuery, pageQuery, Queried, ReadRoute, Reads, render } from '@recourse/service';
+import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
+import { RecoveryQueries } from '../reads/recovery-queries.js';
 import { forwardItem } from '../reads/forward-item.query.js';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
 import { RECOVERIES_LOG } from '../core.js';
 import { FORWARD_PHASES } from '../rules/forward/forward.messages.js';
 import type { ForwardDoc } from '../rules/forward/forward.messages.js';
+import { timedList } from './timed-list.js';
 
-export const ForwardListsController = listsController({
-  tag: 'forward approvals',
-  log: RECOVERIES_LOG,
-  lists: {
-    'forward-approvals': {
-      kind: FORWARD_KIND,
-      summary: 'Questions before effects: those that wait for a person, or those in one phase.',
-      where: {
-        state: z
-          .enum(['open', ...FORWARD_PHASES])
-          .default('open')
-          .transform((state) => (state === 'open' ? 'awaiting' : state)),
-        run_id: runText.optional(),
-      },
-      columns: { state: 'phase' },
-    },
-  },
+const listQuery = z.strictObject({
+  ...pageQuery,
+  state: z.enum(['open', ...FORWARD_PHASES]).default('open'),
+  run_id: runText.optional(),
 });
 
 @ApiTags('forward approvals')
 @ApiBearerAuth()
 @Controller('v1/forward-approvals')
 export class ForwardApprovalsController {
-  constructor(@Inject(Reads) private readonly reads: Reads) {}
+  constructor(
+    @Inject(Reads) private readonly reads: Reads,
+    @Inject(RecoveryQueries) private readonly queries: RecoveryQueries,
+  ) {}
+
+  @ReadRoute(
+    '',
+    'Questions before effects, the first asked first: those that wait for a person, or those in one phase.',
+    listQuery,
+  )
+  list(
+    @FromCaller() caller: Caller,
+    @Queried(listQuery) { state, run_id, ...page }: z.infer<typeof listQuery>,
+  ): Promise<ListAnswer> {
+    const where = { phase: state === 'open' ? 'awaiting' : state, run_id };
+    return timedList({ reads: this.reads, queries: this.queries }, caller, { kind: FORWARD_KIND, where, ...page });
+  }
 
   @ReadRoute(
     ':id',

@@ -20,11 +20,13 @@ import { RECOVERIES_LOG } from '../core.js';
 import { agreedBy } from '../rules/forward/forward.decider.js';
 import { FORWARD_PHASES } from '../rules/forward/forward.messages.js';
 import type { ForwardDoc } from '../rules/forward/forward.messages.js';
+import { RecoveryQueries } from '../reads/recovery-queries.js';
 import { reviewItem } from '../reads/review-item.query.js';
 import type { ReviewItem } from '../reads/review-item.messages.js';
 import { MARGIN_MS } from '../rules/policy.messages.js';
 import { STEP_PHASES } from '../rules/step/step.messages.js';
 import type { StepDoc, StepPhase } from '../rules/step/step.messages.js';
+import { timedList } from './timed-list.js';
 
 /** Questions about one effect that are shown with it: an effect is one action, and few are ever asked about twice. */
 const QUESTIONS_MAX = 10;
@@ -62,7 +64,11 @@ export const RecoveryListsController = listsController({
   tag: 'recoveries',
   log: RECOVERIES_LOG,
   lists: {
-    recoveries: { kind: 'recovery', summary: 'Recoveries, one per run.', where: ofRun },
+    recoveries: {
+      kind: 'recovery',
+      summary: 'Recoveries, one per run.',
+      where: { ...ofRun, recovery_id: idText.optional() },
+    },
     steps: {
       kind: 'step',
       summary: 'Steps of a run.',
@@ -85,12 +91,13 @@ export const TRACE_URL = Symbol('trace url');
 export class RecoveriesController {
   constructor(
     @Inject(Reads) private readonly reads: Reads,
+    @Inject(RecoveryQueries) private readonly queries: RecoveryQueries,
     @Inject(TRACE_URL) private readonly traceUrl: string | null,
   ) {}
 
   @ReadRoute(
     'reviews',
-    'What waits for a person, or is in one phase: steps of recoveries, or with `kind=forward` questions before effects.',
+    'What waits for a person, or is in one phase: steps of recoveries, the soonest deadline first, or with `kind=forward` questions before effects, the first asked first.',
     reviewQuery,
   )
   reviews(
@@ -99,8 +106,7 @@ export class RecoveriesController {
   ): Promise<ListAnswer> {
     const isForward = kind === 'forward';
     const open = isForward ? 'awaiting' : PHASES_IN_REVIEW;
-    return this.reads.list(caller, {
-      log: RECOVERIES_LOG,
+    return timedList({ reads: this.reads, queries: this.queries }, caller, {
       kind: isForward ? FORWARD_KIND : 'step',
       where: { phase: state === 'open' ? open : state, run_id },
       ...page,

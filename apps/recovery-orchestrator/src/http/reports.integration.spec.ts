@@ -1,4 +1,4 @@
-// Reports of the orchestrator over HTTP on a real PostgreSQL, for two tenants.
+// Reports of the orchestrator and lists in the order of their time, over HTTP on a real PostgreSQL, for two tenants.
 import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
@@ -14,6 +14,7 @@ import { Metrics } from '@recourse/telemetry';
 import type { CoreHarness } from '@recourse/testing';
 import { harness } from '@recourse/testing';
 import { RECOVERIES_LOG } from '../core.js';
+import { FORWARD_KIND } from '../rows/forward.rows.js';
 import { RECOVERY_KINDS } from '../rows/kinds.js';
 import { RecoveryQueries } from '../reads/recovery-queries.js';
 import {
@@ -33,6 +34,8 @@ import {
   terms,
   views,
 } from '../recoveries.testing.js';
+import { ForwardApprovalsController } from './forward-approvals.controller.js';
+import { RecoveriesController, TRACE_URL } from './recoveries.controller.js';
 import { ReportsController } from './reports.controller.js';
 import { KEYRING, WorkersController } from './workers.controller.js';
 
@@ -83,6 +86,20 @@ const STORY: Readonly<Record<string, () => CoreHarness>> = {
   'of another tenant': () => begun('other', terms()).whenDue(START + REVIEW),
 };
 
+/** Questions before effects, one of each of these partitions: the first asked stands last. */
+const ASKED_AT: readonly number[] = [START + 2, START + 1, START];
+const question = (at: number) =>
+  ({
+    op: 'put',
+    row: {
+      kind: FORWARD_KIND,
+      group: 'run-1',
+      key: 'apr_1',
+      dueAt: null,
+      doc: { approval_id: 'apr_1', tenant: 'acme', run_id: 'run-1', phase: 'awaiting', requested_at: at },
+    },
+  }) as const;
+
 let stack: TestStack;
 let address: DatabaseAddress;
 let database: PostgresDatabase;
@@ -107,7 +124,8 @@ beforeAll(async () => {
       head,
       play()
         .rows()
-        .map((row) => ({ op: 'put', row }) as const),
+        .map((row) => ({ op: 'put', row }) as const)
+        .concat(ASKED_AT.slice(partition, partition + 1).map(question)),
     );
   }
   app = await start();
@@ -156,8 +174,8 @@ async function start(): Promise<NestFastifyApplication> {
   const made = await NestFactory.create<NestFastifyApplication>(
     ServiceModule.forService(
       context,
-      [ReportsController, WorkersController],
-      [queries, { provide: KEYRING, useValue: () => null }],
+      [ReportsController, WorkersController, RecoveriesController, ForwardApprovalsController],
+      [queries, { provide: KEYRING, useValue: () => null }, { provide: TRACE_URL, useValue: null }],
     ),
     new FastifyAdapter(),
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
@@ -282,5 +300,44 @@ describe('what is asked of workers', () => {
       },
     ]);
     expect((await get('/v1/workers', 'other operator')).body).toMatchObject({ items: [] });
+  });
+});
+
+describe('a list of what waits', () => {
+  /** All of it, a page of this many at a time. */
+  async function walked(path: string, limit: number): Promise<readonly Facts[]> {
+    const all: Facts[] = [];
+    let more = '';
+    do {
+      const { items, next_cursor: next } = (await get(`${path}limit=${String(limit)}${more}`)).body;
+      all.push(...(items as readonly Facts[])); // every list has them
+      more = typeof next === 'string' ? `&cursor=${next}` : '';
+    } while (more !== '');
+    return all;
+  }
+
+  it.each([
+    ['/v1/reviews?', 'deadline_at'],
+    ['/v1/reviews?kind=forward&', 'requested_at'],
+    ['/v1/forward-approvals?', 'requested_at'],
+  ])('has the soonest of all partitions first, on whatever page, and each once: %s', async (path, time) => {
+    const whole = await walked(path, 500);
+    const times = whole.map((row) => Number(row[time]));
+    expect(times.length).toBeGreaterThan(2);
+    expect(times).toEqual(times.toSorted((one, other) => one - other));
+    for (const limit of [1, 2]) expect(await walked(path, limit)).toEqual(whole);
+  });
+
+  it('is narrowed to a phase, a run and a tenant, and takes no cursor of another', async () => {
+    expect(await walked('/v1/reviews?state=denied&', 1)).toMatchObject([{ phase: 'denied', tenant: 'acme' }]);
+    expect(await walked('/v1/reviews?run_id=run-2&', 1)).toEqual([]);
+    const { body } = await get('/v1/reviews?limit=1');
+    expect(body).toMatchObject({ items: [{ execution: expect.anything(), tenant: 'acme' }] });
+    for (const path of ['reviews?state=manual', 'reviews?kind=forward', 'forward-approvals?state=open'])
+      expect(await get(`/v1/${path}&cursor=${String(body['next_cursor'])}`)).toMatchObject({
+        status: 400,
+        body: { problems: [{ code: 'CURSOR_INVALID' }] },
+      });
+    expect(await get('/v1/reviews?tenant=acme', 'other operator')).toMatchObject({ status: 403 });
   });
 });

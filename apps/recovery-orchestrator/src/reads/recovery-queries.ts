@@ -1,11 +1,12 @@
-// Reports of the orchestrator: sums over the rows of steps.
+// Reads of the orchestrator that the shared lists do not give: rows in the order of their time, and sums over those of steps.
 //
 // Boundary: reads the projection and nothing else; never writes, never waits for the loop.
-import { limitTo, numberOrNull, Queries } from '@recourse/service';
+import type { Doc } from '@recourse/event-log';
+import { docOf, limitTo, numberOrNull, Queries } from '@recourse/service';
 import type { Limited, ManualReason } from '@recourse/service';
 import type { Asked } from '../rules/step/workers.decisions.js';
-import { askedQuery, manualReasonsQuery, pacesQuery, recoveriesQuery } from './recovery-statements.js';
-import type { ReportFilter } from './recovery-statements.js';
+import { askedQuery, manualReasonsQuery, pacesQuery, recoveriesQuery, timedQuery } from './recovery-statements.js';
+import type { ReportFilter, TimedAsked, TimedPlace } from './recovery-statements.js';
 
 /** What was observed of the recoveries of one tool. */
 export interface ObservedRecoveries {
@@ -33,12 +34,36 @@ export interface BusyPace {
   readonly waiting: number;
 }
 
+/** A row of a list in the order of its time. */
+export interface TimedRow {
+  readonly place: TimedPlace;
+  readonly doc: Doc;
+}
+
+interface StoredTimed {
+  readonly at: string;
+  readonly log_partition: number;
+  readonly group_key: string;
+  readonly row_key: string;
+  readonly doc: Buffer;
+  readonly lasting: Buffer | null;
+}
+
 type Texts = Readonly<Record<'attempts' | 'mean_ms' | 'max_ms', string | null>>;
 
 /** Rows of a report, and whether there are more. */
 export type Report<Row> = Limited<Row>;
 
 export class RecoveryQueries extends Queries {
+  /** Rows up to the limit, the soonest first, and one more where there are others. */
+  async timed(asked: TimedAsked): Promise<readonly TimedRow[]> {
+    const rows = await this.rows<StoredTimed>('list by time', timedQuery(asked));
+    return rows.map(({ at, log_partition, group_key, row_key, ...stored }) => ({
+      place: [Number(at), log_partition, group_key, row_key],
+      doc: docOf(stored),
+    }));
+  }
+
   async manualReasons(filter: ReportFilter, limit: number): Promise<Report<ManualReason>> {
     return limitTo(await this.rows<ManualReason>('count manual reasons', manualReasonsQuery(filter, limit)), limit);
   }

@@ -2,6 +2,8 @@
 //
 // Invariants
 //   Q1. A read that is narrowed to a tenant has the tenant in every branch of its statement.
+//   Q2. Pages are cut by the last row seen, in an order that no two rows share: a row that does not change is shown once.
+import { columnText } from '@recourse/event-log';
 import { literals, Parameters, tableOf, whereOf } from '@recourse/service';
 import type { Query } from '@recourse/service';
 import { RECOVERIES_LOG } from '../core.js';
@@ -10,6 +12,29 @@ import { PHASES_ASKED, PHASES_AT_REST } from '../rules/step/step.transitions.js'
 
 const STEPS = tableOf(RECOVERIES_LOG, 'recovery_steps');
 const PACES = tableOf(RECOVERIES_LOG, 'paces');
+const FORWARDS = tableOf(RECOVERIES_LOG, 'forward_approvals');
+
+/** Kinds that are listed in the order of a time, and which: all questions of a stack have the same patience, so that the first asked ends first. */
+export const TIMED = { step: 'deadline_at', forward: 'requested_at' } as const;
+export type TimedKind = keyof typeof TIMED;
+const TIMED_ROWS = {
+  step: { table: STEPS, lasting: 'lasting' },
+  forward: { table: FORWARDS, lasting: 'NULL::bytea AS lasting' },
+} as const satisfies Record<TimedKind, { readonly table: string; readonly lasting: string }>;
+/** What has no such time stands last. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** Where a row stands in such a list: its time, in epoch milliseconds, then partition, group and key. */
+export type TimedPlace = readonly [at: number, partition: number, group: string, key: string];
+
+export interface TimedAsked {
+  readonly kind: TimedKind;
+  /** Equal to, or one of, per column; undefined does not narrow. */
+  readonly where: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly after?: TimedPlace | undefined;
+  /** Rows at most. */
+  readonly limit: number;
+}
 
 /** Phases in which a step ended, or waits for a person at the end of automation. What needed nothing was no recovery. */
 const ENDED = PHASES_AT_REST.filter((phase) => phase !== 'not_needed');
@@ -18,6 +43,25 @@ const WITH_PERSON = ENDED.filter((phase) => phase !== 'compensated');
 
 /** What a column must be; undefined does not narrow. */
 export type ReportFilter = Readonly<Partial<Record<'tenant' | 'capability', string | undefined>>>;
+
+/** Rows of a page, the soonest first, and one more, which tells whether there is another. */
+export function timedQuery({ kind, where, after, limit }: TimedAsked): Query {
+  const given = new Parameters();
+  const { table, lasting } = TIMED_ROWS[kind];
+  const at = `coalesce(${TIMED[kind]}, ${String(NEVER)})`;
+  const narrowed = Object.entries(where).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return typeof value === 'string'
+      ? [`${name} = ${given.add(columnText(value))}`]
+      : [`${name} = ANY(${given.add(value.map(columnText))})`];
+  });
+  const order = `${at}, log_partition, group_key, row_key`;
+  const behind = after === undefined ? [] : [`(${order}) > (${given.list(after)})`];
+  return {
+    text: `SELECT ${at} AS at, log_partition, group_key, row_key, doc, ${lasting} FROM ${table}${whereOf([...narrowed, ...behind])} ORDER BY ${order} LIMIT ${given.add(limit + 1)}`,
+    values: given.values,
+  };
+}
 
 /** Why steps landed with a person, the most frequent reason first; one row more than `limit` tells whether there are others. */
 export function manualReasonsQuery(filter: ReportFilter, limit: number): Query {

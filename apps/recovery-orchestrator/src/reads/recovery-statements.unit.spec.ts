@@ -1,11 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { askedQuery, manualReasonsQuery, pacesQuery, recoveriesQuery } from './recovery-statements.js';
+import { askedQuery, manualReasonsQuery, pacesQuery, recoveriesQuery, timedQuery } from './recovery-statements.js';
 import type { Query } from '@recourse/service';
 
 const REPORTS: readonly (readonly [name: string, read: (tenant: string | undefined) => Query])[] = [
   ['manual reasons', (tenant) => manualReasonsQuery({ tenant, capability: 'payments.issue_refund' }, 5)],
   ['recoveries', (tenant) => recoveriesQuery({ tenant, capability: 'payments.issue_refund' }, 5)],
   ['what is asked of workers', (tenant) => askedQuery({ tenant }, 1_000, 5)],
+  ['what waits by time', (tenant) => timedQuery({ kind: 'step', where: { tenant, phase: ['manual'] }, limit: 5 })],
+  [
+    'a later page of it',
+    (tenant) => timedQuery({ kind: 'forward', where: { tenant, run_id: 'r' }, after: [7, 0, 'g', 'k'], limit: 5 }),
+  ],
   ['recoveries of every tool', (tenant) => recoveriesQuery({ tenant }, 5)],
 ];
 
@@ -36,5 +41,17 @@ describe('a statement over two tables', () => {
     expect(text).toContain('w.tenant = p.tenant');
     expect(text).toContain('next_at > $1 AND tenant = $2');
     expect(values).toEqual([77, 'acme', 6]);
+  });
+});
+
+describe('the statement of what waits by time', () => {
+  it('takes the soonest of all partitions, what has no time last, and goes on behind the last row of a page', () => {
+    const at = 'coalesce(deadline_at, 9007199254740991), log_partition, group_key, row_key';
+    const where = { tenant: 'acme', phase: ['manual', 'denied'], run_id: undefined };
+    const { text, values } = timedQuery({ kind: 'step', where, after: [7, 2, 'run-1', 'step_1'], limit: 5 });
+    expect(text).toContain(
+      `WHERE tenant = $1 AND phase = ANY($2) AND (${at}) > ($3, $4, $5, $6) ORDER BY ${at} LIMIT $7`,
+    );
+    expect(values).toEqual(['acme', ['manual', 'denied'], 7, 2, 'run-1', 'step_1', 6]);
   });
 });

@@ -139,8 +139,14 @@ function look(value: Json, path: string, field: string, depth: number): readonly
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
+/**
+ * Digits that may be a card's, without blanks and hyphens.
+ *
+ * Shape:  digits that touch a letter, a digit or `_` belong to an id. Letters are those of ASCII: ids have no others, and where
+ *         people write without blanks a card number touches their words.
+ */
 function digitRuns(text: string): readonly string[] {
-  return (text.match(/(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.])/g) ?? []).map((run) => run.replaceAll(/[ -]/g, ''));
+  return (text.match(/(?<![\w.])\d(?:[ -]?\d){12,18}(?![\w.])/g) ?? []).map((run) => run.replaceAll(/[ -]/g, ''));
 }
 
 /** Luhn's check, and a first digit that card schemes use. */

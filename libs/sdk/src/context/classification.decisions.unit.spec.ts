@@ -30,6 +30,28 @@ describe('data in a payload', () => {
     expect(classify(json)).toEqual({ sensitivity: 'internal', findings: [] });
   });
 
+  it.each([
+    'card:4111111111111111',
+    '"4111111111111111"',
+    'card-4111-1111-1111-1111, thanks',
+    '(4111 1111 1111 1111)',
+    '4111 1111 1111 1111 2nd floor',
+    'カード番号4111111111111111です',
+  ])('has a card number in %s', (text) => {
+    expect(classify({ text }).findings).toEqual([{ path: '/text', detector: 'card_number', sensitivity: 'payment' }]);
+  });
+
+  it.each([
+    'bk-fwd_d4111111111111111b8a36116632178572',
+    'fwd_4111111111111111',
+    'd4111111111111111',
+    '4111111111111111f',
+    '4111111111111111_2',
+    '94111111111111111',
+  ])('has no card number in %s: digits of an id', (text) => {
+    expect(classify({ text }).findings).toEqual([]);
+  });
+
   it('is never repeated in what is found', () => {
     expect(JSON.stringify(classify({ to: 'asha@example.org' }))).not.toContain('asha@');
   });
