@@ -9,11 +9,11 @@ import { command } from './budgets.testing.js';
 
 const LINES = readFileSync('docs/guides/ceilings.md', 'utf8')
   .split('\n')
-  .filter((line) => /^recourse budgets (?:open|move) /.test(line));
+  .filter((line) => /^(?:npx )?recourse budgets (?:open|move) /.test(line));
 
 const ANSWERS = readFileSync('docs/guides/ceilings.md', 'utf8')
   .split('\n')
-  .flatMap((line) => /^recourse budgets (approve|raise-once|deny) "\$ESCALATION"/.exec(line)?.[1] ?? []);
+  .flatMap((line) => /^(?:npx )?recourse budgets (approve|raise-once|deny) "\$ESCALATION"/.exec(line)?.[1] ?? []);
 
 /** A line of the page as the command it sends. */
 function sent(line: string): RecordInput {

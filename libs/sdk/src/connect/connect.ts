@@ -45,7 +45,6 @@ import { withAddress } from './plainly.js';
 import { refuseUnusableOptions } from './given.js';
 import { findStack } from './stack-file.js';
 import { tenantIn, tokenSource } from './token.js';
-import type { TokenSource } from './token.js';
 import { callAt, forwardTool } from './typed-tool.js';
 import type { ToolLike } from './typed-tool.js';
 import { valueIn, whereaboutsOf } from './whereabouts.js';
