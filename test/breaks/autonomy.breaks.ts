@@ -32,8 +32,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/budgets.autonomy.unit.spec.ts',
     test: `${STRAIGHT} is held to by who never asks also where it leaves no debt, and beyond the ceiling that the rung grants`,
     file: 'apps/budget-accountant/src/core/debts.ts',
-    find: 'allowance === null ? bounds : underRung(bounds, allowance, ended.debits, tenant);',
-    replace: 'bounds;',
+    find: 'const bounded = earned === null ? bounds : underRung(bounds, earned, ended.debits, tenant);',
+    replace: 'const bounded = earned === null ? bounds : bounds;',
   },
   {
     id: 'a84-reserved-and-asked-nobody',

@@ -25,8 +25,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/budgets.compensations.unit.spec.ts',
     test: 'a compensation and its debt, straight counts by the class of its own contract, when what it undid gives its debt back',
     file: 'apps/budget-accountant/src/core/debts.ts',
-    find: 'debits: weighed(contractIn(context, digest, consequence), digest, reversal_class, consequence),',
-    replace: 'debits: weighed(contractIn(context, digest, consequence), digest, reversal_class, []),',
+    find: 'debits: weighed(contractIn(context, digest), digest, reversal_class, consequence),',
+    replace: 'debits: weighed(contractIn(context, digest), digest, reversal_class, []),',
   },
   {
     id: 'b9-leg-beyond-a-ceiling',

@@ -775,9 +775,9 @@ export const BREAKS: readonly Break[] = [
     requirement: 'A101',
     spec: 'apps/cli/src/probes/probes.unit.spec.ts',
     test: 'the readiness of an agent fails budget by a ceiling in another currency (A101)',
-    file: 'apps/cli/src/probes/effect.judges.ts',
-    find: '[...units].filter((unit) => !held.has(unit))',
-    replace: '[...units].filter((unit) => held.size === 0 && !held.has(unit))',
+    file: 'apps/cli/src/probes/budget.judges.ts',
+    find: '.filter((unit) => !isBounded(scope, set, tenant, unit))',
+    replace: '.filter((unit) => set.length === 0 && !isBounded(scope, set, tenant, unit))',
   },
   {
     id: 'a71-story-of-somebody-elses-fact',
@@ -1039,6 +1039,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/commands/budgets.command.ts',
     find: '(read === undefined || read.toLowerCase() === digest)',
     replace: "(read === undefined || read.toLowerCase() !== '')",
+  },
+  {
     id: 'guides-order-of-one-page',
     requirement: 'guides/order',
     spec: 'apps/cli/src/output/order.unit.spec.ts',

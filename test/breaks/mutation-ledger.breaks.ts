@@ -161,8 +161,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.effects.unit.spec.ts',
     test: 'the effect of a mutation, straight that a person has tried again is being compensated again, and the attempt counts (C20, C21)',
     file: 'apps/mutation-ledger/src/rules/mutation/mutation.transitions.ts',
-    find: "manual_resolution_required: { ...NONE, compensation_started: 'compensating',",
-    replace: 'manual_resolution_required: { ...NONE,',
+    find: "manual_resolution_required: { ...NONE, handle_bound: 'manual_resolution_required', window_closed: 'manual_resolution_required', compensation_started: 'compensating',",
+    replace:
+      "manual_resolution_required: { ...NONE, handle_bound: 'manual_resolution_required', window_closed: 'manual_resolution_required',",
   },
   {
     id: 'c64-no-second-look',
@@ -777,7 +778,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'C25',
     spec: 'apps/mutation-ledger/src/core/mutations.durable.unit.spec.ts',
     test: 'an effect on record, straight is the same one after a crash, a retry and a replan (C25)',
-    file: 'apps/mutation-ledger/src/rules/mutation/mutation.decider.ts',
+    file: 'apps/mutation-ledger/src/rules/mutation/reported.decisions.ts',
     find: "return mutation.planned_sha256.equals(contentHash('ToolPlanned', event)) ? 'known' : 'conflict';",
     replace: "return mutation.planned_sha256.equals(contentHash('ToolPlanned', event)) ? 'new' : 'conflict';",
   },
@@ -1863,7 +1864,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'L12',
     spec: 'apps/mutation-ledger/src/core/mutations.asks.unit.spec.ts',
     test: "an execution nobody knows the end of, straight stays failed when its producer's first word is delivered again, and again after a retry",
-    file: 'apps/mutation-ledger/src/rules/mutation/mutation.decider.ts',
+    file: 'apps/mutation-ledger/src/rules/mutation/reported.decisions.ts',
     find: "if ( mutation.executed_sha256?.equals(content) === true || mutation.earlier_sha256.some((earlier) => earlier.equals(content)) ) return 'known';",
     replace: "if (mutation.executed_sha256?.equals(content) === true) return 'known';",
   },
@@ -2763,6 +2764,8 @@ export const BREAKS: readonly Break[] = [
     find: "return append(record('EffectAgreed', { mutation_id, tenant, run_id, approval_id, agreed_by }));",
     replace:
       "return append(...(agreed_by.length > 9 ? [record('EffectAgreed', { mutation_id, tenant, run_id, approval_id, agreed_by })] : []));",
+  },
+  {
     id: 'e11-resume-before-what-was-told',
     requirement: 'E11/told',
     spec: 'libs/service/src/projection-end.unit.spec.ts',

@@ -896,8 +896,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.asks.unit.spec.ts',
     test: 'an execution nobody knows the end of, straight says how it was found out, on its record and on the mark that follows (C59)',
     file: 'apps/mutation-ledger/src/core/executions.ts',
-    find: '? { ...told, body: { ...told.body, found_out: found } }',
-    replace: '? { ...told, body: { ...told.body, found_out: found.by === null ? null : found } }',
+    find: '...closedAlready(context, { ...recorded, body: { ...recorded.body, found_out } }),',
+    replace:
+      '...closedAlready(context, { ...recorded, body: { ...recorded.body, found_out: found_out?.by === null ? null : found_out } }),',
   },
   {
     id: 'c59-found-after-the-mark-unseen',

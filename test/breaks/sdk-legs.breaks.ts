@@ -336,6 +336,8 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/sdk/src/guard/standing.decisions.ts',
     find: 'return { code: null, attempt: answer.ends + 1 };',
     replace: 'return { code: null, attempt: 2 };',
+  },
+  {
     id: 'e22-state-kept-by-reference',
     requirement: 'E22/states',
     spec: 'libs/sdk/src/checkpoint/checkpoints.unit.spec.ts',

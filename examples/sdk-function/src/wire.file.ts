@@ -54,7 +54,7 @@ export class FileStanding implements Standing {
       kind: 'recorded',
       execution,
       recoverability: execution === 'succeeded' ? 'reversal_available' : 'planned',
-      ends: told.filter(({ type }) => type === 'executed').length,
+      ends: told.filter(({ outcome }) => outcome !== null).length,
       fell: false,
     });
   }

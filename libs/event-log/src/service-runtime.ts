@@ -179,7 +179,7 @@ class Runtime implements ServiceRuntime {
   #logs(): readonly { readonly topic: string; readonly partitionCount: number }[] {
     const logs = this.options.cores.flatMap(({ log, inputs, views }) => [
       log,
-      ...inputs.filter(({ source }) => source === 'log').map(({ topic }) => topic),
+      ...inputs.flatMap(({ source, topic }) => (source === 'log' ? [topic] : [])),
       ...views.map(({ topic }) => topic),
     ]);
     return [...new Set(logs)].map((topic) => ({ topic, partitionCount: this.#count(topic) }));
