@@ -152,8 +152,9 @@ describe('a connected agent', () => {
       String(asked?.['escalation_id']),
       '--reason',
       'paid for',
+      '--yes',
     );
-    expect(agreed).toMatchObject({ code: 0, note: '' });
+    expect(agreed).toMatchObject({ code: 0 });
     expect(await buy(`${run}-large`, 8_000)).toMatchObject({ kind: 'succeeded' });
     expect([open.warehouse.about(`${run}-large`), await used()]).toEqual([['reserve'], 1_200]);
   }, 60_000);
