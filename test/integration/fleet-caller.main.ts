@@ -1,6 +1,7 @@
-// Debits of one agent's process: all of a wave asked for at once over the SDK, each until it has an answer; then the next wave.
+// Debits of one agent's process: all of a wave asked for at once over the SDK, each until it has an answer.
 //
-// Shape: one argument, JSON. Prints a line of JSON for each answer as it comes: the effect, what became of it, and how often it was asked.
+// Shape: one argument, JSON; each line of its input lets a wave go, whether the one before was answered or not; it ends with its input. Prints a line of JSON for each answer as it comes: the effect, what became of it, and how often it was asked.
+import { createInterface } from 'node:readline';
 import { HttpBudget } from '@recourse/sdk';
 
 interface Told {
@@ -8,7 +9,6 @@ interface Told {
   readonly token: string;
   readonly tenant: string;
   readonly runId: string;
-  readonly waves: number;
   /** Of each wave. */
   readonly debits: number;
   readonly amountMinor: number;
@@ -19,7 +19,7 @@ const PAUSE_MS = 250;
 const PAUSES = 8;
 /** An answer is waited for as long as the service may take. */
 const TIMEOUT_MS = 20_000;
-const { url, token, tenant, runId, waves, debits, amountMinor } = JSON.parse(process.argv[2] ?? '{}') as Told; // written by the spec that starts it
+const { url, token, tenant, runId, debits, amountMinor } = JSON.parse(process.argv[2] ?? '{}') as Told; // written by the spec that starts it
 const budget = new HttpBudget({ url, token: () => Promise.resolve(token), timeoutMs: TIMEOUT_MS });
 
 async function debit(at: number): Promise<void> {
@@ -47,5 +47,9 @@ async function debit(at: number): Promise<void> {
   }
 }
 
-for (let wave = 0; wave < waves; wave += 1)
-  await Promise.all(Array.from({ length: debits }, (_, at) => debit(wave * debits + at)));
+const waiting: Promise<unknown>[] = [];
+for await (const _line of createInterface({ input: process.stdin })) {
+  const wave = waiting.length;
+  waiting.push(Promise.all(Array.from({ length: debits }, (_, at) => debit(wave * debits + at))));
+}
+await Promise.all(waiting);
