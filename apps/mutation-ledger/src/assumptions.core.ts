@@ -1,16 +1,26 @@
 // The assumptions log as a table: accepted statements about refs (docs/design/ledger.md, L12).
 //
 // Rows: `assumption` is what stands for a ref in a scope; `statement` is one row per (ref, event id), loaded one at a time.
-import { subjectOfAssumption } from '@recourse/contract';
+import { entryView, subjectOfAssumption } from '@recourse/contract';
 import { append, core, NOTHING, parkedThrough, row, toldOn } from '@recourse/event-log';
-import type { AcceptedRecord, Asked, Change, Decision, ServiceCore, StateView } from '@recourse/event-log';
+import type {
+  AcceptedRecord,
+  Asked,
+  Change,
+  DecideContext,
+  Decision,
+  ServiceCore,
+  StateView,
+} from '@recourse/event-log';
 import { statedRefProblem } from '@recourse/kernel';
 import type { BodyOf, HandleNamed } from '@recourse/messages';
+import { declaredSource, wordWeight } from './rules/admission/context.decisions.js';
 import { decideStatement, effectiveAt } from './rules/assumption/assumption.decider.js';
 import { disputeAfter } from './rules/assumption/dispute.decisions.js';
 import { claimHandle } from './rules/handle/handle.decider.js';
 import type { HandleOwner } from './rules/handle/handle.decider.js';
 import type { KnownStatement, StandingStatement, StatementEvent } from './rules/assumption/assumption.messages.js';
+import type { Weigh } from './rules/assumption/standing.decisions.js';
 import { eventScope, refScope } from './rules/identity.js';
 
 const LOG = 'recourse.assumptions';
@@ -78,7 +88,7 @@ export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
       }),
       parkedThrough('recourse.ledger-commands'),
     ],
-    views: [],
+    views: [entryView],
     rows: [standings, statements, handles, claims],
     keyOf: ({ ref }) => ref,
     evolve: { AssumptionStated: stated, StatementConflicted: conflicted, HandleClaimed: claimed },
@@ -87,14 +97,21 @@ export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
   });
 }
 
-function onStated(event: StatementEvent, { context: { state, now } }: Pick<Asked<unknown>, 'context'>): Decision {
+function onStated(event: StatementEvent, { context }: Pick<Asked<unknown>, 'context'>): Decision {
+  const { state, now } = context;
   const { tenant, ref, run_id: runId, event_id: eventId } = event.body;
   const problem = statedRefProblem(ref, runId);
   if (problem !== null) return { records: [], park: problem };
   const known = statements.find(state, eventScope(tenant, ref, eventId), 'event');
   const standing = standings.find(state, refScope(tenant, ref), scopeKey(runId));
-  const said = decideStatement(event, { known, standing }, now);
+  const said = decideStatement(event, { known, standing, weigh: weighIn(context, tenant) }, now);
   return said === null ? NOTHING : append(said);
+}
+
+/** What the registry says the word of a source weighs. What people said of its triggers is known where those are, and moves no weight here. */
+function weighIn({ views, now }: DecideContext, tenant: string): Weigh {
+  return ({ source, stated_at: statedAt }) =>
+    wordWeight(declaredSource(views.view(entryView.name), tenant, source), statedAt, now);
 }
 
 /** Whose a handle is: each mutation is told once. */

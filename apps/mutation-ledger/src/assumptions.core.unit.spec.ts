@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { plainPayload } from '@recourse/contract';
+import { entryView, plainPayload } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import type { AssumptionInvalidated, AssumptionReaffirmed } from '@recourse/messages';
-import { fact, harness, WAYS, wire } from '@recourse/testing';
+import { fact, harness, memoryView, WAYS, wire } from '@recourse/testing';
 import { assumptionsCore } from './assumptions.core.js';
 import { SIDES_MAX } from './rules/assumption/dispute.decisions.js';
 
@@ -27,8 +27,19 @@ function event(
   return wire('recourse.assumption-events', type, { ...body, ...kind, ...changes }, { key: changes.ref ?? REF });
 }
 
+/** A context source as the registry has it. */
+function source(name: string, terms: { readonly trust_permille?: number; readonly ttl_ms?: number }, tenant = 'acme') {
+  const entry = { owner: 'ops', doc: 'd', sensitivity: 'internal', access: 'stream', ttl_ms: 60_000, ...terms };
+  const body = JSON.stringify(entry);
+  return fact('EntryRegistered', { kind: 'context_source', tenant, name, version: 1, digest: Buffer.alloc(32), body });
+}
+
 describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
-  const start = () => harness(assumptionsCore(), { isRebuilt });
+  const start = (...registered: readonly ReturnType<typeof source>[]) => {
+    const entries = memoryView(entryView);
+    for (const one of registered) entries.append('sources', one);
+    return harness(assumptionsCore(), { isRebuilt, views: { entries } });
+  };
 
   it('records what a source declares, and what contradicts it later', () => {
     start()
@@ -128,6 +139,41 @@ describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
       .when(event('AssumptionReaffirmed', 'e1', 5_000), 6_000)
       .when(event('AssumptionInvalidated', 'e2', 5_000), 6_001)
       .then(fact('AssumptionStated', { verdict: 'invalidated', superseded: false }));
+  });
+
+  it('lets no stranger lift what a registered source said is false, before or after it is heard (D65)', () => {
+    const agent = { source: 'agent:payer' };
+    const after = start(source('warehouse', { trust_permille: 900 }))
+      .when(event('AssumptionInvalidated', 'w1', 1_000), 3_000)
+      .when(event('AssumptionReaffirmed', 'a1', 2_000, agent), 3_001);
+    after.then(
+      fact('AssumptionStated', {
+        event_id: 'a1',
+        verdict: 'invalidated',
+        superseded: true,
+        outweighed_by: 'warehouse',
+      }),
+    );
+    expect(after.rows('assumption')[0]?.doc).toMatchObject({ event_id: 'w1', is_disputed: true });
+    const before = start(source('warehouse', { trust_permille: 900 }))
+      .when(event('AssumptionDeclared', 'a1', 2_000, agent), 3_000)
+      .when(event('AssumptionInvalidated', 'w1', 1_000), 3_001);
+    before.then(fact('AssumptionStated', { event_id: 'w1', verdict: 'invalidated', superseded: false }));
+    expect(before.rows('assumption')[0]?.doc).toMatchObject({ event_id: 'w1', is_disputed: true });
+    after
+      .when(event('AssumptionReaffirmed', 'w2', 2_500), 3_002)
+      .then(fact('AssumptionStated', { event_id: 'w2', verdict: 'holds', superseded: false }));
+  });
+
+  it.each([
+    ['is registered for another tenant', source('warehouse', { trust_permille: 900 }, 'globex'), 3_000],
+    ['has no trust of its own', source('warehouse', {}), 3_000],
+    ['is over by its terms', source('warehouse', { trust_permille: 900, ttl_ms: 100 }), 3_000],
+  ])('weighs a word as a stranger’s where its source %s', (_, registered, at) => {
+    start(registered)
+      .when(event('AssumptionInvalidated', 'w1', 1_000), at)
+      .when(event('AssumptionReaffirmed', 'a1', 2_000, { source: 'agent:payer' }), at + 1)
+      .then(fact('AssumptionStated', { event_id: 'a1', verdict: 'holds', superseded: false, outweighed_by: null }));
   });
 
   it('is not pinned by a source whose clock is in the year 2100', () => {

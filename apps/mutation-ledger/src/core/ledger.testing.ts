@@ -143,6 +143,7 @@ export function statement(
     stated_at: NOW,
     verdict,
     superseded: false,
+    outweighed_by: null,
     content_sha256: Buffer.alloc(32, 1),
     ...changes,
   };

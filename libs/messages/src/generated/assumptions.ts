@@ -97,8 +97,10 @@ export interface AssumptionStated {
   readonly stated_at: number;
   /** Verdict on the ref after this statement. */
   readonly verdict: StatedVerdict;
-  /** True when a newer statement (by source time) already stood: this one is kept, without effect. */
+  /** True when another statement stands, as it did before: a newer one by source time, or one of a source that weighs more. This one is kept, without effect. */
   readonly superseded: boolean;
+  /** Source of an older statement that stands against this newer one, since it weighs more; null where none does. */
+  readonly outweighed_by: string | null;
   /** Hash of the event's content, for deduplication. */
   readonly content_sha256: Hash;
 }

@@ -6,6 +6,7 @@ import { entryOf, evidenceVerdict, ownersOfSource, SENSITIVITIES, sensitivityOf 
 import type { ContractEntries, EntryBody } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Evidence } from '@recourse/messages';
+import { WEIGHT_INITIAL } from './admission.messages.js';
 import type { HoldReason } from './admission.messages.js';
 
 /** What the registry says of a source, for one tenant. */
@@ -50,6 +51,13 @@ export function unfitEvidence(
         detail: `it is ${marked}, and its source carries ${entry.sensitivity} at the most`,
       }
     : null;
+}
+
+/** What a source's word weighs against another's, thousandths: what it is registered with, while its word is not over by its own terms. */
+export function wordWeight({ entry }: DeclaredSource, statedAt: number, now: number): number {
+  const weight = entry?.trust_permille ?? WEIGHT_INITIAL;
+  const isOver = entry !== null && !evidenceVerdict(entry, Math.min(statedAt, now), now).admitted;
+  return isOver ? Math.min(weight, WEIGHT_INITIAL) : weight;
 }
 
 /** Unmarked statements are internal, and every source may carry those, a public one too. */

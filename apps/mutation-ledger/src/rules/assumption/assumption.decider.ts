@@ -1,7 +1,9 @@
-// Statements: deduplicated by (ref, event id), ordered by source time; the newest stands, an older one is kept without effect.
+// Statements: deduplicated by (ref, event id), ordered by source time; what does not come to stand is kept without effect.
 import { assertNever } from '@recourse/kernel';
 import type { StatedVerdict, StatementKind } from '@recourse/messages';
 import { contentHash } from '../identity.js';
+import { standingAfter } from './standing.decisions.js';
+import type { Weigh } from './standing.decisions.js';
 import type { StatementRecord, KnownStatement, StandingStatement, StatementEvent } from './assumption.messages.js';
 
 export interface StatementState {
@@ -9,6 +11,8 @@ export interface StatementState {
   readonly known: KnownStatement | null;
   /** What stands in the scope of the event; null when nothing does. */
   readonly standing: StandingStatement | null;
+  /** What the word of a source weighs, thousandths. */
+  readonly weigh: Weigh;
 }
 
 /**
@@ -20,7 +24,7 @@ export interface StatementState {
  */
 export function decideStatement(event: StatementEvent, state: StatementState, now: number): StatementRecord | null {
   const content = contentHash(event.type, event.body);
-  return state.known === null ? stated(event, content, state.standing, now) : repeated(event, content, state.known);
+  return state.known === null ? stated(event, content, state, now) : repeated(event, content, state.known);
 }
 
 /** Instant of a statement as supersession counts it. */
@@ -40,14 +44,13 @@ function repeated({ body }: StatementEvent, content: Buffer, known: KnownStateme
 function stated(
   event: StatementEvent,
   content: Buffer,
-  standing: StandingStatement | null,
+  { standing, weigh }: StatementState,
   now: number,
 ): StatementRecord {
   const { event_id, tenant, ref, run_id, source, statement, stated_at } = event.body;
-  const superseded = standing !== null && effectiveAt(stated_at, now) < standing.effective_at;
   const { kind, verdict } = meaningOf(event.type);
+  const said = { source, verdict, stated_at, effective_at: effectiveAt(stated_at, now) };
   const source_kind = event.type === 'AssumptionInvalidated' ? event.body.source_kind : 'observation';
-  const stands = superseded ? standing.verdict : verdict;
   return {
     type: 'AssumptionStated',
     body: {
@@ -60,8 +63,7 @@ function stated(
       kind,
       source_kind,
       stated_at,
-      verdict: stands,
-      superseded,
+      ...standingAfter(said, standing, weigh),
       content_sha256: content,
     },
   };

@@ -1,0 +1,62 @@
+// What stands of a ref once one more source has spoken: the newest word, unless it lifts the word of a source that weighs more (D65).
+//
+// Boundary: pure. What a source weighs is told; how its triggers are admitted is admission's.
+//
+// Invariants
+//   W1. A stranger's word makes nothing fall where sources are weighed; so it keeps nothing from falling either: an invalidation
+//       is lifted by a newer word of its own source, or of one that weighs as much.
+//   W2. What stands does not depend on the order in which the words arrive. Where all weigh alike it is the newest.
+import type { StatedVerdict } from '@recourse/messages';
+import type { Side, StandingStatement } from './assumption.messages.js';
+
+/** A word of a source. Units: epoch milliseconds. */
+export type Word = Pick<Side, 'source' | 'verdict' | 'stated_at' | 'effective_at'>;
+
+/** Thousandths. */
+export type Weigh = (word: Pick<Word, 'source' | 'stated_at'>) => number;
+
+export interface Standing {
+  readonly verdict: StatedVerdict;
+  /** Another word stands, as it did before this one. */
+  readonly superseded: boolean;
+  /** Source whose older word stands against a newer one; null where the newest stands. */
+  readonly outweighed_by: string | null;
+}
+
+/** Says what stands. Of words of one instant the one that was recorded later counts as the newer. */
+export function standingAfter(said: Word, before: StandingStatement | null, weigh: Weigh): Standing {
+  if (before === null) return { verdict: said.verdict, superseded: false, outweighed_by: null };
+  const others = othersOf(said.source, before);
+  if (isOutdated(said, before)) return { verdict: before.verdict, superseded: true, outweighed_by: null };
+  const words = [...others, said];
+  const weights = new Map(words.map((word) => [word, weigh(word)]));
+  const weightOf = (word: Word): number => weights.get(word) ?? 0;
+  const isNewer = (a: Word, b: Word): boolean =>
+    a.effective_at === b.effective_at
+      ? a === said || (b !== said && a.verdict === before.verdict)
+      : a.effective_at > b.effective_at;
+  const isLifted = (word: Word): boolean =>
+    words.some((other) => other.verdict === 'holds' && isNewer(other, word) && weightOf(other) >= weightOf(word));
+  const left = words.filter((word) => word.verdict === 'invalidated' && !isLifted(word));
+  const verdict = left.length === 0 ? 'holds' : 'invalidated';
+  const rivals = left.length === 0 ? words : left;
+  const isFirst = rivals.includes(said) && rivals.every((word) => word === said || isNewer(said, word));
+  const heavier = said.verdict === 'holds' ? left.find((word) => isNewer(said, word)) : undefined;
+  return {
+    verdict,
+    superseded: !isFirst && verdict === before.verdict,
+    outweighed_by: heavier?.source ?? null,
+  };
+}
+
+/** The newest word of each other source, and the one that stands, whoever's words are kept no more. */
+function othersOf(source: string, before: StandingStatement): readonly Word[] {
+  const isKept = before.sides.some((side) => side.source === before.source);
+  const words: readonly Word[] = isKept ? before.sides : [...before.sides, before];
+  return words.filter((word) => word.source !== source);
+}
+
+/** Its own source has said something newer. */
+function isOutdated({ source, effective_at }: Word, { sides }: StandingStatement): boolean {
+  return sides.some((side) => side.source === source && side.effective_at > effective_at);
+}
