@@ -1,5 +1,5 @@
 // What the budget accountant is made of.
-import { createPool, databaseUrlOf } from '@recourse/service';
+import { createPool, databaseUrlOf, LISTS, SUMS } from '@recourse/service';
 import type { ServiceSpec } from '@recourse/service';
 import { BUDGETS_LOG, BUDGET_COMMANDS, budgetsCore } from './core.js';
 import type { AccountantConfig } from './config.js';
@@ -10,12 +10,10 @@ import { OutcomesController } from './http/outcomes.controller.js';
 import { HarmQueries } from './reads/harm-queries.js';
 import { OutcomeQueries } from './reads/outcome-queries.js';
 
-/** Connections that reads of people take from those of the loop, at the most; and how long one may run, milliseconds. */
-const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
-
 export function serviceSpec(config: AccountantConfig): ServiceSpec {
   const { escalationOwner, escalationDeadlineMs, settleWithinMs, approvalWithinMs } = config;
-  const harm = new HarmQueries(createPool({ url: databaseUrlOf(config), ...READS }));
+  const url = databaseUrlOf(config);
+  const harm = new HarmQueries(createPool({ url, ...LISTS }), createPool({ url, ...SUMS }));
   return {
     name: 'budget-accountant',
     commandTopic: BUDGET_COMMANDS,
@@ -33,7 +31,7 @@ export function serviceSpec(config: AccountantConfig): ServiceSpec {
       { provide: HarmQueries, useValue: harm },
       {
         provide: OutcomeQueries,
-        useFactory: () => new OutcomeQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+        useFactory: () => new OutcomeQueries(createPool({ url, ...SUMS })),
       },
     ],
   };

@@ -75,6 +75,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   BROKER_UNAVAILABLE: waitsFor('Kafka'),
   REGISTRY_UNAVAILABLE: waitsFor('schema registry'),
   DATABASE_UNAVAILABLE: waitsFor('database'),
+  READ_TOO_LONG: 'Ask for less: `--tenant`, and the other filters of the command (`--help`).',
   KEY_STORE_UNAVAILABLE: waitsFor('key store'),
   SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
   OUTCOME_PENDING:

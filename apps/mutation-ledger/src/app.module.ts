@@ -1,6 +1,6 @@
 // What the mutation ledger is made of: two logs, one process.
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPool, databaseUrlOf, SERVICE_CONTEXT } from '@recourse/service';
+import { createPool, databaseUrlOf, LISTS, SERVICE_CONTEXT, SUMS } from '@recourse/service';
 import type { ServiceContext, ServiceSpec } from '@recourse/service';
 import { assumptionsCore } from './assumptions.core.js';
 import { mutationsCore } from './core.js';
@@ -41,8 +41,6 @@ import { MUTATIONS_LOG } from './reads/mutation-statements.js';
 import { RollbackQueries } from './reads/rollback-queries.js';
 import { StateJanitor } from './store/state-janitor.js';
 
-/** Connections that reads of people take from those of the loop, at the most; and how long one may run, milliseconds. */
-const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 /** A closure of hundreds of thousands is walked while everything else is busy with the same fall. */
 const WALKS = { connectionsMax: 2, statementTimeoutMs: 60_000 } as const;
 
@@ -96,11 +94,15 @@ function providersOf(config: LedgerConfig): NonNullable<ServiceSpec['providers']
   return [
     {
       provide: LedgerQueries,
-      useFactory: () => new LedgerQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+      useFactory: () =>
+        new LedgerQueries(
+          createPool({ url: databaseUrlOf(config), ...LISTS }),
+          createPool({ url: databaseUrlOf(config), ...SUMS }),
+        ),
     },
     {
       provide: RollbackQueries,
-      useFactory: () => new RollbackQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+      useFactory: () => new RollbackQueries(createPool({ url: databaseUrlOf(config), ...SUMS })),
     },
     {
       provide: LIMITS_IN_FORCE,
@@ -118,13 +120,13 @@ function providersOf(config: LedgerConfig): NonNullable<ServiceSpec['providers']
     },
     {
       provide: ConsumerQueries,
-      useFactory: () => new ConsumerQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+      useFactory: () => new ConsumerQueries(createPool({ url: databaseUrlOf(config), ...LISTS })),
     },
   ];
 }
 
 function janitorOf(config: LedgerConfig, { host, keys, metrics, onError }: ServiceContext): StateJanitor {
-  const commits = new HardenedCommits(createPool({ url: databaseUrlOf(config), ...READS, connectionsMax: 1 }));
+  const commits = new HardenedCommits(createPool({ url: databaseUrlOf(config), ...LISTS, connectionsMax: 1 }));
   const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
     pause(ms, undefined, { signal }).catch(() => undefined);
   return new StateJanitor({

@@ -2,7 +2,7 @@
 import { signingFrom } from '@recourse/kafka';
 import { systemClock } from '@recourse/kernel';
 import { ownerOfLog } from '@recourse/messages';
-import { createPool, databaseUrlOf } from '@recourse/service';
+import { createPool, databaseUrlOf, LISTS, SUMS } from '@recourse/service';
 import type { ServiceSpec } from '@recourse/service';
 import { recoveriesCore, RECOVERIES_LOG } from './core.js';
 import type { RecoveriesConfig } from './core.js';
@@ -26,9 +26,6 @@ import { KEYRING, WorkersController } from './http/workers.controller.js';
 import type { KeyringNow } from './http/workers.controller.js';
 import { countMeasures } from './reads/measures.metrics.js';
 import { RecoveryQueries } from './reads/recovery-queries.js';
-
-/** Connections that reports take from those of the loop, at the most; and how long one may run, milliseconds. */
-const READS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 
 export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
   return {
@@ -62,7 +59,11 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
       { provide: RATES_IN_FORCE, useValue: ratesOf(config) },
       {
         provide: RecoveryQueries,
-        useFactory: () => new RecoveryQueries(createPool({ url: databaseUrlOf(config), ...READS })),
+        useFactory: () =>
+          new RecoveryQueries(
+            createPool({ url: databaseUrlOf(config), ...LISTS }),
+            createPool({ url: databaseUrlOf(config), ...SUMS }),
+          ),
       },
     ],
   };

@@ -129,6 +129,12 @@ export const FAILURES = {
     httpStatus: 503,
     summary: 'The database does not answer; nothing is compensated or debited meanwhile.',
   },
+  READ_TOO_LONG: {
+    retry: 'never',
+    httpStatus: 503,
+    summary:
+      'A read took longer than one may and was given up; nothing else is wrong, and nothing waits for it. Ask for less: one tenant, run, capability or agent.',
+  },
   KEY_STORE_UNAVAILABLE: {
     retry: 'backoff',
     httpStatus: 503,

@@ -72,15 +72,15 @@ export class HarmQueries extends Queries {
   /** The most debt first. */
   async harm(filter: HarmFilter, now: number, limit: number, costOf: DeclaredCost): Promise<Limited<Harm>> {
     const [standing, counts] = await Promise.all([
-      this.rows<StandingDebt>('sum debt', standingDebtQuery(filter, now)),
-      this.rows<EffectCount>('count effects', effectCountsQuery(filter, now)),
+      this.summed<StandingDebt>('sum debt', standingDebtQuery(filter, now)),
+      this.summed<EffectCount>('count effects', effectCountsQuery(filter, now)),
     ]);
     return limitTo(harmOf(standing, counts, costOf), limit);
   }
 
   /** What closes soonest and most first. */
   async closing(filter: HarmFilter, now: number, limit: number): Promise<Limited<Closing>> {
-    return limitTo(await this.rows<Closing>('sum what closes', closingQuery(filter, now, limit)), limit);
+    return limitTo(await this.summed<Closing>('sum what closes', closingQuery(filter, now, limit)), limit);
   }
 
   /** What the bounds of a question are used by, now. */

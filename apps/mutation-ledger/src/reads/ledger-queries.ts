@@ -138,7 +138,7 @@ export class LedgerQueries extends Queries {
     now: number,
     limit: number,
   ): Promise<Limited<Exposure>> {
-    const rows = await this.rows<Omit<Exposure, keyof ExposureTexts> & ExposureTexts>(
+    const rows = await this.summed<Omit<Exposure, keyof ExposureTexts> & ExposureTexts>(
       'sum what is exposed',
       exposureQuery(filter, now, limit),
     );
@@ -158,7 +158,7 @@ export class LedgerQueries extends Queries {
 
   /** Why people were asked about what agents did. */
   async manualReasons(filter: Pick<Filter, 'tenant' | 'capability'>, limit: number): Promise<Limited<ManualReason>> {
-    return limitTo(await this.rows<ManualReason>('count manual reasons', manualReasonsQuery(filter, limit)), limit);
+    return limitTo(await this.summed<ManualReason>('count manual reasons', manualReasonsQuery(filter, limit)), limit);
   }
 
   async mutation(id: string, tenant: string | undefined): Promise<Mutation | null> {

@@ -65,11 +65,11 @@ export class RecoveryQueries extends Queries {
   }
 
   async manualReasons(filter: ReportFilter, limit: number): Promise<Report<ManualReason>> {
-    return limitTo(await this.rows<ManualReason>('count manual reasons', manualReasonsQuery(filter, limit)), limit);
+    return limitTo(await this.summed<ManualReason>('count manual reasons', manualReasonsQuery(filter, limit)), limit);
   }
 
   async recoveries(filter: ReportFilter, limit: number): Promise<Report<ObservedRecoveries>> {
-    const rows = await this.rows<Omit<ObservedRecoveries, keyof Texts> & Texts>(
+    const rows = await this.summed<Omit<ObservedRecoveries, keyof Texts> & Texts>(
       'sum recoveries',
       recoveriesQuery(filter, limit),
     );

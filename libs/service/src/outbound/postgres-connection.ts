@@ -18,6 +18,11 @@ export interface PostgresOptions {
   readonly isDurable?: boolean;
 }
 
+/** Connections that lists for people take from those of the loop, at the most; and how long a statement may take, milliseconds. */
+export const LISTS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
+/** The same for sums over all that is on record. Shorter than a command line waits for an answer. */
+export const SUMS = { connectionsMax: 2, statementTimeoutMs: 15_000 } as const;
+
 const CONNECTIONS_MAX = 8;
 const STATEMENT_TIMEOUT_MS = 15_000;
 export const CONNECT_TIMEOUT_MS = 3_000;
@@ -82,6 +87,26 @@ export async function coded<T>(what: string, work: () => Promise<T>): Promise<T>
       cause: error,
     });
   }
+}
+
+/** What PostgreSQL says of a statement that it ended, here for its time alone: nobody cancels one otherwise. */
+const QUERY_CANCELED = '57014';
+
+/** As `coded`, for what people read. Errors: Failure(READ_TOO_LONG) where the time of a statement was up, as well. */
+export function codedRead<T>(what: string, work: () => Promise<T>): Promise<T> {
+  return coded(what, async () => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isOverTime(error)) throw error;
+      throw new Failure('READ_TOO_LONG', `${what}: it took longer than a read may`, { cause: error });
+    }
+  });
+}
+
+/** TypeORM hands on what the driver says, with its code. */
+function isOverTime(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === QUERY_CANCELED;
 }
 
 /** Work inside one transaction on one connection; a connection that failed is not used again. */

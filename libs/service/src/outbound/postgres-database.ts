@@ -4,7 +4,7 @@ import type { ColumnValue, KindSpec, PartitionStore, StoreFactory } from '@recou
 import type { Client, Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import type { EntitySchema, MigrationInterface, SelectQueryBuilder } from 'typeorm';
-import { CLIENT_GRACE_MS, coded, CONNECT_TIMEOUT_MS, createPool, ListenedClient } from './postgres-connection.js';
+import { CLIENT_GRACE_MS, coded, codedRead, CONNECT_TIMEOUT_MS, createPool, ListenedClient } from './postgres-connection.js';
 import type { PostgresOptions } from './postgres-connection.js';
 import { JoinedReads } from './joined-reads.js';
 import { mendedStores } from './mended-stores.js';
@@ -55,7 +55,7 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
   }
 
   page(query: PageQuery): Promise<Page> {
-    return coded('read', async () => {
+    return codedRead('read', async () => {
       const select = this.selected(query);
       if (query.after)
         select.andWhere('(r.log_partition, r.group_key, r.row_key) > (:ap, :ag, :ak)', {
@@ -77,7 +77,7 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
   }
 
   count(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<number> {
-    return coded('count', () => this.selected(query).getCount());
+    return codedRead('count', () => this.selected(query).getCount());
   }
 
   /** The row of a command, by the pool of the loop: it is asked for many times a second, by each who waits, and all of them with one statement. */

@@ -2,7 +2,7 @@
 //
 // Boundary: text and values. What a caller named is always a value; names and words in the text are constants of ours.
 import type { Pool } from 'pg';
-import { coded } from './postgres-connection.js';
+import { codedRead } from './postgres-connection.js';
 
 export type SqlValue = string | number | Buffer | null | readonly (string | number | null)[];
 
@@ -84,12 +84,21 @@ const NOW_QUERY: Query = {
   values: [],
 };
 
-/** Reads from a database. Errors of every read: Failure(DATABASE_UNAVAILABLE). */
+/** Reads from a database. Errors of every read: Failure(DATABASE_UNAVAILABLE, READ_TOO_LONG). */
 export abstract class Queries {
-  constructor(private readonly pool: Pool) {}
+  /** @param sums connections for what reads whole tables, so that no list waits behind it; those of the lists unless told */
+  constructor(
+    private readonly pool: Pool,
+    private readonly sums: Pool = pool,
+  ) {}
 
-  protected rows<Row extends object>(what: string, { text, values }: Query): Promise<readonly Row[]> {
-    return coded(what, async () => (await this.pool.query<Row>(text, [...values])).rows);
+  protected rows<Row extends object>(what: string, query: Query): Promise<readonly Row[]> {
+    return rowsOf(this.pool, what, query);
+  }
+
+  /** Rows of a statement that reads as many as there are. */
+  protected summed<Row extends object>(what: string, query: Query): Promise<readonly Row[]> {
+    return rowsOf(this.sums, what, query);
   }
 
   /** The database's time, epoch milliseconds. */
@@ -97,12 +106,16 @@ export abstract class Queries {
     return Number((await this.rows<{ now: string }>('read the time', NOW_QUERY))[0]?.now);
   }
 
-  close(): Promise<void> {
-    return this.pool.end();
+  async close(): Promise<void> {
+    await Promise.all([...new Set([this.pool, this.sums])].map((pool) => pool.end()));
   }
 
   /** Nest calls it when the process ends. */
   onModuleDestroy(): Promise<void> {
     return this.close();
   }
+}
+
+function rowsOf<Row extends object>(pool: Pool, what: string, { text, values }: Query): Promise<readonly Row[]> {
+  return codedRead(what, async () => (await pool.query<Row>(text, [...values])).rows);
 }
