@@ -4,7 +4,14 @@ import type { ColumnValue, KindSpec, PartitionStore, StoreFactory } from '@recou
 import type { Client, Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import type { EntitySchema, MigrationInterface, SelectQueryBuilder } from 'typeorm';
-import { CLIENT_GRACE_MS, coded, codedRead, CONNECT_TIMEOUT_MS, createPool, ListenedClient } from './postgres-connection.js';
+import {
+  CLIENT_GRACE_MS,
+  coded,
+  codedRead,
+  CONNECT_TIMEOUT_MS,
+  createPool,
+  ListenedClient,
+} from './postgres-connection.js';
 import type { PostgresOptions } from './postgres-connection.js';
 import { JoinedReads } from './joined-reads.js';
 import { mendedStores } from './mended-stores.js';
