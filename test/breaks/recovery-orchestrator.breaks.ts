@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a68-last-policy-counts-alone',
+    requirement: 'A68/policy',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.policy.unit.spec.ts',
+    test: 'a recovery, straight under a recovery policy (A23, A68) asks as many people as the stricter of two policies, that which was bound',
+    file: 'apps/recovery-orchestrator/src/rules/decision/in-force.decisions.ts',
+    find: 'approval: stricter(ruling.approval, verdict.approval, modesByStrictness),',
+    replace: 'approval: verdict.approval,',
+  },
+  {
     id: 'c59-words-of-a-tool-dropped',
     requirement: 'C59/words',
     spec: 'apps/recovery-orchestrator/src/reads/worker-words.unit.spec.ts',

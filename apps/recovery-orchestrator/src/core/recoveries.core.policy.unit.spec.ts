@@ -123,6 +123,19 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
         .then(planned({ decision: 'request_approval', required_approvals: 2 }), SHOWN);
     });
 
+    it.each([
+      ['bound', 'dual_control', 'human'],
+      ['named by the contract since', 'human', 'dual_control'],
+    ])('asks as many people as the stricter of two policies, that which was %s', (_, one, two) => {
+      const { run, rules, contract } = world();
+      rules([{ name: 'one', when: 'true', approval: one, reason: 'r' }]);
+      rules([{ name: 'two', when: 'true', approval: two, reason: 'r' }], 'since');
+      contract({ recovery_policy_ref: 'since' });
+      run
+        .when(markedInput({ terms: under() }), MARKED_AT)
+        .then(planned({ required_approvals: 2, in_force: { rules: ['refunds@1/one', 'since@2/two'] } }), SHOWN);
+    });
+
     it('takes the bundle of the tenant beside that of the platform, which it cannot loosen', () => {
       const { run, rules } = world();
       rules([{ name: 'everyone', when: 'true', approval: 'dual_control', reason: 'r' }], 'refunds', '*');
