@@ -205,4 +205,44 @@ describe('triggers of a source', () => {
       items: [{ name: 'agent-7', rollbacks: 6, compensated: 6 }],
     });
   }, 240_000);
+
+  it('count whatever the agent says of the fact before and after, where their source is registered as heavier (D65)', async () => {
+    const bank = { owner: 'ops', doc: 'd', sensitivity: 'internal', access: 'stream', ttl_ms: 600_000 };
+    const entry = { name: 'bank', entry: { ...bank, trust_permille: 900 } };
+    expect((await system.post('registry', '/v1/entries/context_source', entry, { person: EDITOR })).status).toBe(201);
+    const said = { tenant: TENANT, ref: 'order/veto#paid', statement: { order: 'veto' } };
+    const agent = { ...said, source: 'agent-7' };
+    const paidUntil = Date.now();
+    const { mutation } = await reserved('veto');
+    await system.producer.assumptionReaffirmed({ ...agent, statedAt: Date.now() });
+    const standing = async (): Promise<Facts | undefined> =>
+      itemsOf(await system.get('ledger', `/v1/assumptions?ref=${encodeURIComponent(said.ref)}`))[0];
+    await until('the word of the agent', async () => ((await standing())?.['verdict'] === 'holds' ? true : null));
+    await system.producer.assumptionInvalidated({
+      ...said,
+      source: 'bank',
+      sourceKind: 'observation',
+      statedAt: paidUntil,
+    });
+    await until('the word of the bank', async () => ((await standing())?.['verdict'] === 'invalidated' ? true : null));
+    const fallen = await until(
+      'the trigger',
+      async () =>
+        (await Promise.all(['held', 'opened', 'marked'].map(rollbacks)))
+          .flat()
+          .find((row) => row['mutation_id'] === mutation) ?? null,
+    );
+    expect((await system.get('ledger', `/v1/rollbacks/${String(fallen['rollback_id'])}`)).body).toMatchObject({
+      evidence: { source: 'bank' },
+    });
+    const againAt = Date.now();
+    await system.producer.assumptionReaffirmed({ ...agent, statedAt: againAt });
+    await until('both words', async () => {
+      const now = await standing();
+      const words = (now?.['sides'] ?? []) as readonly Facts[];
+      const isHeard = words.some((word) => word['source'] === 'agent-7' && word['stated_at'] === againAt);
+      return isHeard && now?.['is_disputed'] === true ? true : null;
+    });
+    expect(await standing()).toMatchObject({ verdict: 'invalidated', source: 'bank' });
+  }, 120_000);
 });
