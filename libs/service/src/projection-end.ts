@@ -9,6 +9,8 @@
 //   E3. A database that lost what this process projected is told to its loop at once: a loop at rest would look in a minute.
 //   E4. What a wire held when it was asked about is taken once the cursor in the rows is behind it; whoever has an acknowledgement
 //       of the broker finds what came of it then. Each place of a wire that is passed is said, within a second where it leads to nothing (L3).
+//   E5. A look has a reader of its own while it runs, and closes it where it fails: no look ends because another one was slow. Those who
+//       ask for one end while it is looked at share the next look, never one that began before they asked.
 import { setTimeout as pause } from 'node:timers/promises';
 import { genesisHead, judge, readHead } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
@@ -17,9 +19,10 @@ import { within } from '@recourse/kafka';
 import type { RawReader } from '@recourse/kafka';
 import { partitionForKey } from '@recourse/kernel';
 import type { ProjectedHere } from './running-service.js';
+import { SharedLooks } from './shared-looks.js';
 
 export interface ProjectionEndOptions {
-  /** Opens the reader at the first question. Errors: Failure(BROKER_UNAVAILABLE). */
+  /** Opens a reader for a look that finds none at rest. Errors: Failure(BROKER_UNAVAILABLE). */
   readonly reader: () => Promise<RawReader>;
   readonly partitionCount: (log: string) => Promise<number>;
   /** Head of the projection as the database holds it. Errors: Failure(DATABASE_UNAVAILABLE). */
@@ -48,11 +51,19 @@ export interface ToldOn {
   readonly key: string;
 }
 
+interface ToldIn {
+  readonly wire: string;
+  readonly partition: number;
+}
+
 /** Is somewhere what was there when it was asked about? */
 type IsThere = () => Promise<boolean>;
 
 export class ProjectionEnd {
-  private reading: Promise<RawReader> | undefined;
+  private readonly looks = new SharedLooks<boolean>();
+  /** Of the last look that succeeded; the next one takes it. */
+  private atRest: RawReader | undefined;
+  private isClosed = false;
 
   constructor(private readonly options: ProjectionEndOptions) {}
 
@@ -62,14 +73,22 @@ export class ProjectionEnd {
    */
   async isReached(log: string, told?: ToldOn): Promise<boolean> {
     const { patienceMs = PATIENCE_MS, wirePatienceMs = WIRE_PATIENCE_MS } = this.options;
-    return told === undefined
-      ? this.inTime((reader) => this.endOf(reader, log), patienceMs, `the end of ${log}`)
-      : this.inTime((reader) => this.endOn(reader, log, told), wirePatienceMs, `the end of ${told.wire}`);
+    if (told === undefined)
+      return this.looks.of(log, () =>
+        this.inTime((reader) => this.endOf(reader, log), patienceMs, `the end of ${log}`),
+      );
+    const { wire, key } = told;
+    const { partitionCount, answerWithinMs = ANSWER_WITHIN_MS } = this.options;
+    const partition = partitionForKey(key, await within(partitionCount(wire), answerWithinMs, `partitions of ${wire}`));
+    return this.looks.of(`${log} ${wire} ${String(partition)}`, () =>
+      this.inTime((reader) => this.endOn(reader, log, { wire, partition }), wirePatienceMs, `the end of ${wire}`),
+    );
   }
 
+  /** Looks under way go on to their end, and close their readers then. */
   async close(): Promise<void> {
-    const reader = await this.reading?.catch(() => undefined);
-    await reader?.close();
+    this.isClosed = true;
+    await this.taken()?.close();
   }
 
   private async inTime(
@@ -78,16 +97,28 @@ export class ProjectionEnd {
     what: string,
   ): Promise<boolean> {
     const { answerWithinMs = ANSWER_WITHIN_MS } = this.options;
-    const reading = this.reader();
+    const atRest = this.taken();
+    const reading = atRest ? Promise.resolve(atRest) : this.options.reader();
     const reached = reading.then(async (reader) => this.waits(await asked(reader), patienceMs));
     try {
-      return await within(reached, patienceMs + answerWithinMs, what);
+      const isReached = await within(reached, patienceMs + answerWithinMs, what);
+      this.rest(await reading);
+      return isReached;
     } catch (error) {
-      if (this.reading === reading) this.reading = undefined;
-      // Its closing may hang like its answer: nobody waits for it.
-      void reading.then((reader) => reader.close()).catch(() => undefined);
+      void reading.then(closed).catch(() => undefined);
       throw error;
     }
+  }
+
+  private taken(): RawReader | undefined {
+    const reader = this.atRest;
+    this.atRest = undefined;
+    return reader;
+  }
+
+  private rest(reader: RawReader): void {
+    if (this.isClosed || this.atRest) closed(reader);
+    else this.atRest = reader;
   }
 
   private async waits(isThere: IsThere, patienceMs: number): Promise<boolean> {
@@ -108,8 +139,7 @@ export class ProjectionEnd {
     };
   }
 
-  private async endOn(reader: RawReader, log: string, { wire, key }: ToldOn): Promise<IsThere> {
-    const partition = partitionForKey(key, await this.options.partitionCount(wire));
+  private async endOn(reader: RawReader, log: string, { wire, partition }: ToldIn): Promise<IsThere> {
     const { high } = await reader.range(wire, partition);
     return async () => {
       const cursors = (await this.headOf(log, partition))?.cursors ?? [];
@@ -151,16 +181,11 @@ export class ProjectionEnd {
     if (here !== null && (head?.seq ?? 0) < here.seq) here.readAnew();
     return head;
   }
+}
 
-  private reader(): Promise<RawReader> {
-    if (this.reading) return this.reading;
-    const opening = this.options.reader();
-    this.reading = opening;
-    opening.catch(() => {
-      this.reading = undefined;
-    });
-    return opening;
-  }
+/** Its closing may hang like its answer: nobody waits for it. */
+function closed(reader: RawReader): void {
+  void reader.close().catch(() => undefined);
 }
 
 /** What the loops of a process have projected of a partition; null where none of them owns it, or it is reading its log anew. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { frameOf, genesisHash } from '@recourse/chain';
 import type { ProjectedHead } from '@recourse/event-log';
 import type { RawReader } from '@recourse/kafka';
-import { partitionForKey } from '@recourse/kernel';
+import { Failure, partitionForKey } from '@recourse/kernel';
 import { ProjectionEnd } from './projection-end.js';
 
 const LOG = 'recourse.things';
@@ -12,6 +12,7 @@ const LOG_ID = 'spec';
 const PARTITIONS = 2;
 const TOLD_IN = partitionForKey(TOLD.key, PARTITIONS);
 const FIRST = genesisHash({ logId: LOG_ID, topic: LOG, partition: 0, partitionCount: PARTITIONS });
+const GENESIS = genesisHash({ logId: LOG_ID, topic: LOG, partition: 0, partitionCount: 1 });
 const HASH = Buffer.alloc(32, 1);
 const STRANGE = Buffer.alloc(32, 9);
 
@@ -171,6 +172,111 @@ describe('the end of a log', () => {
     await expect(asked.isReached(LOG)).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
     isBrokerSilent = false;
     expect([await asked.isReached(LOG), closed]).toEqual([true, 1]);
+  });
+});
+
+describe('looks at the end of a log', () => {
+  const FOREVER_MS = 60_000;
+  let high: number;
+  let projected: number;
+  /** Topics that were asked for their end; only what waits at the gate goes on later. */
+  let asked: string[];
+  let gate: PromiseWithResolvers<void>;
+  let open: number;
+
+  beforeEach(() => {
+    [high, projected, asked, gate, open] = [1, 0, [], Promise.withResolvers(), 0];
+  });
+
+  const ranges: Readonly<Record<string, () => Promise<unknown>>> = {
+    [LOG]: () => Promise.resolve(),
+    [WIRE]: () => gate.promise,
+    'recourse.silent': () => Promise.withResolvers<never>().promise,
+  };
+  const reader = (): RawReader => {
+    let isClosed = false;
+    open += 1;
+    const unlessClosed = <T>(answer: T): Promise<T> =>
+      isClosed ? Promise.reject(new Failure('BROKER_UNAVAILABLE', 'closed')) : Promise.resolve(answer);
+    return {
+      range: async (topic) => {
+        asked.push(topic);
+        await ranges[topic]?.();
+        return unlessClosed({ low: 0, high });
+      },
+      readMany: () => Promise.reject(new Error('not read')),
+      read: (topic, partition, fetchedOffset) => {
+        const value = record(fetchedOffset + 1, fetchedOffset === 0 ? GENESIS : HASH);
+        const records = [{ offset: fetchedOffset, timestamp: 0, key: Buffer.from('k'), value, headers: {} }];
+        return unlessClosed({ topic, partition, fetchedOffset, nextOffset: fetchedOffset + 1, high, records });
+      },
+      close: () => {
+        isClosed = true;
+        open -= 1;
+        return Promise.resolve();
+      },
+    };
+  };
+  const end = (answerWithinMs = FOREVER_MS): ProjectionEnd =>
+    new ProjectionEnd({
+      reader: () => Promise.resolve(reader()),
+      partitionCount: () => Promise.resolve(1),
+      head: () => Promise.resolve(projected === 0 ? null : headAt(projected, projected)),
+      logId: LOG_ID,
+      patienceMs: 20,
+      wirePatienceMs: FOREVER_MS,
+      answerWithinMs,
+      projectedHere: () => null,
+      sleep: () => gate.promise,
+    });
+  const begun = async (topic: string): Promise<void> => {
+    while (!asked.includes(topic)) await Promise.resolve();
+  };
+
+  it('fail alone: one that is too slow closes no reader of another, and leaves none open', async () => {
+    high = 0;
+    const looks = end(0);
+    expect(await looks.isReached(LOG)).toBe(true);
+    const other = looks.isReached(LOG, TOLD);
+    await begun(WIRE);
+    await expect(looks.isReached('recourse.silent')).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
+    gate.resolve();
+    expect(await other).toBe(true);
+    await looks.close();
+    expect(open).toBe(0);
+  });
+
+  it('answer nobody who asked after they began: what was written since is not missed', async () => {
+    const looks = end();
+    const before = looks.isReached(LOG);
+    await begun(LOG);
+    high = 2;
+    const after = looks.isReached(LOG);
+    projected = 1;
+    gate.resolve();
+    expect([await before, await after]).toEqual([true, false]);
+  });
+
+  it('are shared by all who ask while one runs, so that many who miss something ask the broker twice', async () => {
+    const looks = end();
+    const first = looks.isReached(LOG);
+    await begun(LOG);
+    const rest = Array.from({ length: 50 }, () => looks.isReached(LOG));
+    projected = 1;
+    gate.resolve();
+    expect(new Set([await first, ...(await Promise.all(rest))])).toEqual(new Set([true]));
+    expect([asked, open]).toEqual([[LOG, LOG], 1]);
+    await looks.close();
+    expect(open).toBe(0);
+  });
+
+  it('begin anew for those who waited behind one that failed', async () => {
+    const looks = end(0);
+    const silent = looks.isReached('recourse.silent');
+    const behind = looks.isReached('recourse.silent');
+    await expect(silent).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
+    await expect(behind).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
+    expect([asked.length, open]).toEqual([2, 0]);
   });
 });
 
