@@ -1,7 +1,8 @@
 // Process of the budget accountant.
 import { loadConfig } from '@recourse/config';
 import { runService } from '@recourse/service';
+import { logUnknown } from '@recourse/telemetry';
 import { serviceSpec } from './app.module.js';
 import { CONFIG } from './config.js';
 
-await runService(() => loadConfig(CONFIG, process.env), serviceSpec);
+await runService(() => loadConfig(CONFIG, process.env, [], logUnknown('budget-accountant')), serviceSpec);

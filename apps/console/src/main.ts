@@ -1,11 +1,11 @@
 // Process of the console.
 import { ConfigInvalid, loadConfig } from '@recourse/config';
-import { createLogger } from '@recourse/telemetry';
+import { createLogger, logUnknown } from '@recourse/telemetry';
 import { CONFIG } from './config.js';
 import { createConsole } from './console.js';
 
 try {
-  const config = loadConfig(CONFIG, process.env);
+  const config = loadConfig(CONFIG, process.env, [], logUnknown('console'));
   const logger = createLogger({ service: 'console', instance: '1', level: config.logLevel });
   const app = await createConsole(config, {
     onError: (error) => {

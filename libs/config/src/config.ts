@@ -81,17 +81,18 @@ export function readConfig<const S extends ConfigSpec>(
   return problems.length > 0 ? { ok: false, problems: [...problems, ...warnings] } : { ok: true, config, warnings };
 }
 
-/** Reads an environment at start, and warns of variables it does not know. Errors: ConfigInvalid. */
+/** Reads an environment at start, and warns of variables it does not know: on stderr, unless the program logs. Errors: ConfigInvalid. */
 export function loadConfig<const S extends ConfigSpec>(
   spec: S,
   environment: Environment,
   rules: readonly ConfigRule<S>[] = [],
-  warn: (problem: ConfigProblem) => void = warnProcess,
+  warn: (problem: ConfigProblem, config: ConfigOf<S>) => void = warnProcess,
 ): ConfigOf<S> {
   const read = readConfig(spec, environment, rules);
   if (!read.ok) throw new ConfigInvalid(read.problems);
-  read.warnings.forEach(warn);
-  return read.config;
+  const { config, warnings } = read;
+  for (const warning of warnings) warn(warning, config);
+  return config;
 }
 
 function warnProcess({ message }: ConfigProblem): void {

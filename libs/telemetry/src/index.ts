@@ -1,3 +1,4 @@
+export { logUnknown } from './config-warnings.js';
 export { createLogger } from './logger.js';
 export type { Logger } from './logger.js';
 export { METRICS } from './metric-table.js';
