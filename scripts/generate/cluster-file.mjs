@@ -5,7 +5,7 @@
 const MEMBER = '@name';
 const ADAPTER = '@adapter';
 const SERVICES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant', 'notifier'];
-const ROLES = ['producer', 'worker', 'consumer', 'critic', 'operator', 'auditor'];
+const ROLES = ['producer', 'worker', 'observer', 'consumer', 'critic', 'operator', 'auditor'];
 const TYPES = { TOPIC: 'topic', GROUP: 'group', TRANSACTIONAL_ID: 'transactionalId', CLUSTER: 'cluster' };
 const OPERATIONS = { READ: 'Read', WRITE: 'Write', DESCRIBE: 'Describe', DESCRIBE_CONFIGS: 'DescribeConfigs' };
 
@@ -23,9 +23,15 @@ export async function clusterFile(built) {
       config,
     })),
     services: SERVICES.map((name) => ({ name, acls: rulesOf({ as: 'service', name }) })),
-    roles: ROLES.map((role) => ({ name: role, acls: rulesOf({ as: role, name: MEMBER, adapters }) })),
+    roles: ROLES.map((role) => ({ name: role, acls: rulesOf(memberOf(role, adapters)) })),
   };
   return `${JSON.stringify(cluster, null, 2)}\n`;
+}
+
+/** Who observes is a worker. */
+function memberOf(role, adapters) {
+  const member = { as: role, name: MEMBER, adapters };
+  return role === 'observer' ? { ...member, as: 'worker', observes: true } : member;
 }
 
 /** One entry per resource, with all that may be done to it, as Strimzi wants it. */

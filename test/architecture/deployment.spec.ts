@@ -306,12 +306,20 @@ describe('access to topics', () => {
 
   it('lets nobody but workers read requests, and nobody but those who ask write them', () => {
     const requests = 'recourse.tool-requests.@adapter';
-    expect(whoMay('Read', requests)).toEqual(['worker']);
+    expect(whoMay('Read', requests)).toEqual(['worker', 'observer']);
     expect(whoMay('Write', requests)).toEqual(['mutation-ledger', 'recovery-orchestrator']);
   });
 
   it('is of every service and role that there is', () => {
     expect(services.map(({ name }) => name).sort()).toEqual([...PROGRAMS].sort());
-    expect(roles.map(({ name }) => name)).toEqual(['producer', 'worker', 'consumer', 'critic', 'operator', 'auditor']);
+    expect(roles.map(({ name }) => name)).toEqual([
+      'producer',
+      'worker',
+      'observer',
+      'consumer',
+      'critic',
+      'operator',
+      'auditor',
+    ]);
   });
 });

@@ -11,6 +11,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'adapter !== topic',
   },
   {
+    id: 'secure-stack-workers-take-what-observers-do',
+    requirement: 'secure-stack',
+    spec: 'libs/service/src/provision/access.unit.spec.ts',
+    test: 'the rules of access let who observes join those who observe, and who acts those who act, so that neither takes the work of the other',
+    file: 'libs/service/src/provision/access.ts',
+    find: 'joins(user.observes === true ? observersGroup(adapter) : workersGroup(adapter)),',
+    replace: 'joins(observersGroup(adapter)),',
+  },
+  {
     id: 'secure-stack-services-write-each-others-logs',
     requirement: 'secure-stack',
     spec: 'libs/service/src/provision/access.unit.spec.ts',

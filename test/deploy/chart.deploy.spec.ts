@@ -328,7 +328,7 @@ describe('topics and users', () => {
   });
 
   it('let only the worker of its adapter read a request topic', () => {
-    expect(may('Read', 'recourse.tool-requests.payments')).toEqual(['payments-worker']);
+    expect(may('Read', 'recourse.tool-requests.payments')).toEqual(['payments-worker', 'payments-eye']);
     expect(may('Read', 'recourse.tool-requests.mail')).toEqual(['mail-worker']);
     expect(may('Write', 'recourse.tool-requests.mail')).toEqual([
       'recourse-mutation-ledger-kafka',
@@ -353,7 +353,7 @@ describe('topics and users', () => {
   });
 
   it('hold those outside to what a broker gives each, and neither services nor who checks', () => {
-    const outside = ['refund-agent', 'payments-worker', 'mail-worker', 'loyalty', 'judge'];
+    const outside = ['refund-agent', 'payments-worker', 'payments-eye', 'mail-worker', 'loyalty', 'judge'];
     const quotas = { producerByteRate: 4_194_304, consumerByteRate: 33_554_432, requestPercentage: 50 };
     const held = ofKind('KafkaUser').filter(({ spec }) => spec.quotas !== undefined);
     expect(held.map(({ metadata }) => metadata.name).sort()).toEqual([...outside].sort());
@@ -368,6 +368,7 @@ describe('topics and users', () => {
     );
     expect(groups).toHaveLength(new Set(groups).size);
     expect(groups).toEqual(expect.arrayContaining(['recourse.mutation-ledger', 'payments-workers', 'loyalty']));
+    expect(groups.filter((name) => name.endsWith('-observers'))).toEqual(['payments-observers']);
   });
 });
 

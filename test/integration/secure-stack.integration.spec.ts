@@ -193,6 +193,20 @@ describe('the broker tells apart', () => {
   );
 });
 
+describe('the broker tells workers that act from those that observe what they did', () => {
+  it.each([
+    ['mail-worker', 'mail-observers', 'recourse.tool-requests.mail'],
+    ['payments-worker', 'payments-observers', REQUESTS],
+    ['worker-observer', 'payments-workers', REQUESTS],
+  ])(
+    'so that none takes the work of the other: not %s in %s',
+    async (user, group, topic) => {
+      expect(await scene.tryGroup(user, group, topic)).toEqual(GROUP_REFUSED);
+    },
+    CALL_MS,
+  );
+});
+
 describe('the schema registry of a secure stack', () => {
   it.each([
     ['DELETE', '/subjects/recourse.mutations-recourse.log.Progress', undefined],

@@ -83,10 +83,10 @@ function beyondTopics(user: ClusterUser): readonly Right[] {
     case 'service':
       return [joins(serviceGroup(user.name))];
     case 'worker':
-      return user.adapters.flatMap((adapter) => [
-        ...(user.observes === true ? [] : [joins(workersGroup(adapter))]),
-        joins(observersGroup(adapter)),
-      ]);
+      // Whoever joined the other's group would take its work, or say that it was read.
+      return user.adapters.map((adapter) =>
+        joins(user.observes === true ? observersGroup(adapter) : workersGroup(adapter)),
+      );
     case 'consumer':
       return [joins(user.name)];
     case 'producer':

@@ -78,7 +78,7 @@ describe('the rules of access', () => {
   it('let a group be joined by those it is named after, and a transaction be of its own producer', () => {
     for (const service of SERVICES) expect(whoMay('READ', 'GROUP', `recourse.${service}`)).toEqual([service]);
     expect(whoMay('READ', 'GROUP', 'mail-workers')).toEqual(['mail-worker']);
-    expect(whoMay('READ', 'GROUP', 'mail-observers')).toEqual(['mail-worker']);
+    expect(whoMay('READ', 'GROUP', 'mail-observers')).toEqual([]);
     expect(whoMay('READ', 'GROUP', 'loyalty')).toEqual(['loyalty']);
     expect(RULES.filter(({ resource }) => resource === 'TRANSACTIONAL_ID').map(({ name }) => name)).toEqual([
       'agent',
@@ -86,10 +86,16 @@ describe('the rules of access', () => {
     ]);
   });
 
-  it('let who observes join those who observe, and no workers', () => {
-    const eye: ClusterUser = { as: 'worker', name: 'mail-eye', adapters: ['mail'], observes: true };
-    const groups = plannedAccess({ adapters: ['mail'], users: [eye] }).filter(({ resource }) => resource === 'GROUP');
-    expect(groups.map(({ name }) => name)).toEqual(['mail-observers']);
+  it('let who observes join those who observe, and who acts those who act, so that neither takes the work of the other', () => {
+    const acts: ClusterUser = { as: 'worker', name: 'mail-hand', adapters: ['mail'] };
+    const observes: ClusterUser = { as: 'worker', name: 'mail-eye', adapters: ['mail'], observes: true };
+    const groups = plannedAccess({ adapters: ['mail'], users: [acts, observes] })
+      .filter(({ resource }) => resource === 'GROUP')
+      .map(({ principal, name }) => [principal, name]);
+    expect(groups).toEqual([
+      ['User:mail-hand', 'mail-workers'],
+      ['User:mail-eye', 'mail-observers'],
+    ]);
   });
 
   it('let the operator look at everything but what waits on wires, and change nothing', () => {
