@@ -247,4 +247,22 @@ export const BREAKS: readonly Break[] = [
     find: "{ FACT_CHANGED: 'reviews show' };",
     replace: '{};',
   },
+  {
+    id: 'p12-queue-of-other-tenants-shown',
+    requirement: 'P12/what-is-told',
+    spec: 'apps/notifier/src/http/deliveries.controller.unit.spec.ts',
+    test: 'endpoints of notices, asked for by a tenant show what is queued about that tenant, no other tenant that is told there, and nothing of others',
+    file: 'apps/notifier/src/http/deliveries.controller.ts',
+    find: 'this.notifier.store.figures(this.notifier.now(), tenant);',
+    replace: 'this.notifier.store.figures(this.notifier.now());',
+  },
+  {
+    id: 'p12-tenants-of-an-endpoint-shown',
+    requirement: 'P12/what-is-told',
+    spec: 'apps/notifier/src/http/deliveries.controller.unit.spec.ts',
+    test: 'endpoints of notices, asked for by a tenant show what is queued about that tenant, no other tenant that is told there, and nothing of others',
+    file: 'apps/notifier/src/reads/deliveries.query.ts',
+    find: '{ ...endpoint, tenants: [tenant] }',
+    replace: 'endpoint',
+  },
 ];

@@ -58,7 +58,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is told of what, whether it is on, and what is queued for it. Secrets and whole addresses are not shown. */
+        /** Who is told of what, whether it is on, and what is queued for it: of a tenant, what is told of that tenant alone. Secrets and whole addresses are not shown. */
         get: operations["DeliveriesController_endpoints"];
         put?: never;
         post?: never;

@@ -20,7 +20,7 @@ import {
 } from '@recourse/service';
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
-import { shownDelivery, shownEndpoints } from '../reads/deliveries.query.js';
+import { endpointsOf, shownDelivery, shownEndpoints } from '../reads/deliveries.query.js';
 import type { ShownDelivery, ShownEndpoint } from '../reads/deliveries.query.js';
 import { DELIVERY_STATES } from '../rules/delivery/delivery.messages.js';
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
@@ -93,15 +93,12 @@ export class DeliveriesController {
 
   @ReadRoute(
     'endpoints',
-    'Who is told of what, whether it is on, and what is queued for it. Secrets and whole addresses are not shown.',
+    'Who is told of what, whether it is on, and what is queued for it: of a tenant, what is told of that tenant alone. Secrets and whole addresses are not shown.',
   )
   async endpoints(@FromCaller() { principal }: Caller): Promise<ListAnswer> {
     const tenant = tenantOfRead(principal);
-    const shown = shownEndpoints(this.notifier.endpoints, await this.notifier.store.figures(this.notifier.now()));
-    return {
-      items: shown.filter(({ tenants }) => tenant === undefined || tenants === 'all' || tenants.includes(tenant)),
-      next_cursor: null,
-    };
+    const figures = await this.notifier.store.figures(this.notifier.now(), tenant);
+    return { items: endpointsOf(tenant, shownEndpoints(this.notifier.endpoints, figures)), next_cursor: null };
   }
 
   @Post('endpoints/:name/test')

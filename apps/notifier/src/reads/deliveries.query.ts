@@ -109,6 +109,14 @@ export function shownEndpoints(
   ];
 }
 
+/** What a tenant sees of endpoints: those that hear of it, and no name of another tenant they hear of. Undefined for who sees all. */
+export function endpointsOf(tenant: string | undefined, endpoints: readonly ShownEndpoint[]): readonly ShownEndpoint[] {
+  if (tenant === undefined) return endpoints;
+  return endpoints
+    .filter(({ tenants }) => tenants === 'all' || tenants.includes(tenant))
+    .map((endpoint) => (endpoint.tenants === 'all' ? endpoint : { ...endpoint, tenants: [tenant] }));
+}
+
 function shownEndpoint(
   { name, url, shape, keys, tenants, kinds, remindBeforeMs, tellsEnds }: Endpoint,
   figures: EndpointFigures | undefined,

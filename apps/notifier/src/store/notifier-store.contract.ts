@@ -258,6 +258,25 @@ const CASES: Cases<Views> = {
     expect(await claimed(store, 2_000)).toHaveLength(2);
   },
 
+  'counts for one tenant what is told of it, and not what others have before an endpoint that they share': async ([
+    store,
+  ]) => {
+    await queue(store, delivery('msg_1'));
+    const [one] = await claimed(store, 1_000);
+    await settle(store, one, { ...FAILED, event: 'GivenUp' }, 1_001);
+    await queue(
+      store,
+      delivery('msg_2', { tenant: 'globex' }),
+      delivery('msg_3', { tenant: 'globex', endpoint: 'other' }),
+    );
+    const chat = { name: 'chat', offSince: null };
+    expect(await store.figures(2_000, 'acme')).toEqual([{ ...chat, queued: 0, oldestDueAt: null, givenUp: 1 }]);
+    expect(await store.figures(2_000, 'globex')).toEqual([
+      { ...chat, queued: 1, oldestDueAt: 1_000, givenUp: 0 },
+      { name: 'other', offSince: null, queued: 1, oldestDueAt: 1_000, givenUp: 0 },
+    ]);
+  },
+
   'tries one that was given up again, and no other': async ([store]) => {
     await queue(store, delivery('msg_1'));
     const [one] = await claimed(store, 1_000);

@@ -113,8 +113,8 @@ export class MemoryNotifierStore implements NotifierStore {
     return Promise.resolve();
   }
 
-  figures(now: number): Promise<readonly EndpointFigures[]> {
-    const all = [...this.#deliveries.values()];
+  figures(now: number, tenant?: string): Promise<readonly EndpointFigures[]> {
+    const all = [...this.#deliveries.values()].filter((one) => tenant === undefined || one.tenant === tenant);
     const names = [...new Set([...all.map(({ endpoint }) => endpoint), ...this.#off.keys()])].sort();
     return Promise.resolve(
       names.map((name) => {

@@ -103,8 +103,8 @@ export interface NotifierStore {
   retry(id: string, now: number): Promise<Delivery | null>;
   /** Turns an endpoint on. */
   turnOn(endpoint: string): Promise<void>;
-  /** Figures of every endpoint that was ever told something, or is off. */
-  figures(now: number): Promise<readonly EndpointFigures[]>;
+  /** Figures of every endpoint that was ever told something, or is off. Of one tenant they count what is told of that tenant alone. */
+  figures(now: number, tenant?: string): Promise<readonly EndpointFigures[]>;
   /** Forgets what ended before an instant. */
   prune(before: number): Promise<void>;
 }

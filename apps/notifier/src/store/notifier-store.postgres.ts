@@ -63,7 +63,7 @@ UPDATE deliveries SET state = 'queued', due_at = $2, next_at = $2, error_code = 
 const FIGURES = `
 SELECT coalesce(d.endpoint, o.endpoint) AS name, o.off_since, count(*) FILTER (WHERE d.state = 'queued') AS queued,
   min(d.due_at) FILTER (WHERE d.state = 'queued' AND d.due_at <= $1) AS oldest_due_at, count(*) FILTER (WHERE d.state = 'given_up') AS given_up
-FROM deliveries d FULL JOIN endpoints_off o ON o.endpoint = d.endpoint GROUP BY 1, 2 ORDER BY 1`;
+FROM (SELECT * FROM deliveries WHERE $2::text IS NULL OR tenant = $2) d FULL JOIN endpoints_off o ON o.endpoint = d.endpoint GROUP BY 1, 2 ORDER BY 1`;
 
 /** As the index of the second migration has it. */
 const ITEMS = `SELECT doc FROM things WHERE ${IS_WAITING} AND ($1::text IS NULL OR doc->'item'->>'kind' = $1) AND ($2::text IS NULL OR doc->>'tenant' = $2)
@@ -193,7 +193,7 @@ export class PostgresNotifierStore implements NotifierStore {
     });
   }
 
-  figures(now: number): Promise<readonly EndpointFigures[]> {
+  figures(now: number, tenant?: string): Promise<readonly EndpointFigures[]> {
     return coded('count deliveries', async () => {
       const { rows } = await this.pool.query<{
         name: string;
@@ -201,7 +201,7 @@ export class PostgresNotifierStore implements NotifierStore {
         queued: string;
         oldest_due_at: string | null;
         given_up: string;
-      }>(FIGURES, [now]);
+      }>(FIGURES, [now, tenant ?? null]);
       return rows.map(({ name, off_since, queued: waiting, oldest_due_at, given_up }) => ({
         name,
         offSince: numberOrNull(off_since),

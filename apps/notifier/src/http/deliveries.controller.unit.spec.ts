@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { ALL_TENANTS } from '@recourse/service';
+import type { Caller } from '@recourse/service';
+import { testOf } from '../rules/delivery/occasion.decisions.js';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
+import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
+import { DeliveriesController } from './deliveries.controller.js';
+
+const NOW = 1_000;
+const endpoint = (name: string, tenants: readonly string[] | null): Endpoint => ({
+  name,
+  tenants,
+  url: 'https://hooks.example.org/T0/secret',
+  shape: 'generic',
+  keys: [],
+  kinds: null,
+  remindBeforeMs: null,
+  tellsEnds: false,
+});
+const SHARED = endpoint('shared', ['acme', 'globex']);
+const EVERYBODY = endpoint('everybody', null);
+const OTHERS = endpoint('others', ['globex']);
+
+const callerOf = (tenant: string): Caller =>
+  ({ principal: { id: 'olga', tenant, roles: ['auditor'] } }) as unknown as Caller; // no more is read
+
+describe('endpoints of notices, asked for by a tenant', () => {
+  const endpoints = [SHARED, EVERYBODY, OTHERS];
+  const shownTo = async (tenant: string): Promise<readonly unknown[]> => {
+    const store = new MemoryNotifierStore();
+    const told: readonly (readonly [Endpoint, string])[] = [
+      [SHARED, 'acme'],
+      [SHARED, 'globex'],
+      [SHARED, 'globex'],
+      [EVERYBODY, 'globex'],
+      [OTHERS, 'globex'],
+    ];
+    for (const [at, [one, of]] of told.entries()) await store.queue(testOf(one, of, String(at), NOW - at));
+    const notifier = {
+      headsSignedAt: () => Promise.resolve(null),
+      endpoints,
+      followed: () => [],
+      store,
+      now: () => NOW,
+      nonce: () => 'nonce',
+    };
+    const { items } = await new DeliveriesController(notifier).endpoints(callerOf(tenant));
+    return items.map((item) => {
+      const { name, tenants, queued, oldest_due_at } = item as Readonly<Record<string, unknown>>; // a document
+      return [name, tenants, queued, oldest_due_at];
+    });
+  };
+
+  it('show what is queued about that tenant, no other tenant that is told there, and nothing of others', async () => {
+    expect(await shownTo('acme')).toEqual([
+      ['shared', ['acme'], 1, NOW],
+      ['everybody', 'all', 0, null],
+    ]);
+  });
+
+  it('show everything to who speaks for all', async () => {
+    expect(await shownTo(ALL_TENANTS)).toEqual([
+      ['shared', ['acme', 'globex'], 3, NOW - 2],
+      ['everybody', 'all', 1, NOW - 3],
+      ['others', ['globex'], 1, NOW - 4],
+    ]);
+  });
+});
