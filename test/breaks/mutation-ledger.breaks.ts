@@ -2819,4 +2819,13 @@ export const BREAKS: readonly Break[] = [
     find: "judged.verdict === 'holds'",
     replace: "judged.verdict !== 'invalidated'",
   },
+  {
+    id: 'e31-owner-of-a-source-put-out',
+    requirement: 'E31',
+    spec: 'apps/mutation-ledger/src/core/mutations.admission.unit.spec.ts',
+    test: "admission, straight of a source nobody knows is judged by no owner of its source, the platform's or the tenant's: neither puts the other out",
+    file: 'libs/contract/src/entries/view.ts',
+    find: "return [...new Set([tenant, '*'])].flatMap((of) => entryIn(",
+    replace: 'return [tenant].flatMap((of) => entryIn(',
+  },
 ];

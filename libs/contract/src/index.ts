@@ -104,6 +104,7 @@ export {
 } from './entries/verdicts.js';
 export type { Acting, Verdict } from './entries/verdicts.js';
 export {
+  answerableFor,
   bundleDigests,
   charterFor,
   charterVerdict,

@@ -1,6 +1,7 @@
 // Commands about what should not stand: roll back, undo, judge a trigger, review beyond the bound, close a breaker.
 //
 // Boundary: reads rows, asks the rules, answers. Key and role are checked by the table of core.ts.
+import { answerableFor, entryView } from '@recourse/contract';
 import { accepted, countParkedOf } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
 import { recoveryIdOf, rollbackIdOf } from '@recourse/messages';
@@ -91,12 +92,12 @@ function compensationRefusal({ state }: DecideContext, runId: string, ids: reado
       };
 }
 
-/** Who stands behind the source of a trigger: who registered it, and the owner of an agent that said so. */
+/** Who stands behind the source of a trigger: its owners, the tenant's and the platform's, and the owner of an agent that said so. */
 function ownersOf(context: DecideContext, standing: RollbackDoc | undefined): readonly (string | null)[] {
   if (standing === undefined) return [];
   const { tenant, evidence } = standing;
-  const { declared } = sourceSeen(context, tenant, evidence.source);
-  return [declared.entry?.owner ?? null, ...concernedBy(context, tenant, [evidence.source])];
+  const owners = answerableFor(context.views.view(entryView.name), tenant, evidence.source);
+  return [...owners, ...concernedBy(context, tenant, [evidence.source])];
 }
 
 /** A person judges a trigger. */

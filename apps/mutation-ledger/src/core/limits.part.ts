@@ -1,7 +1,7 @@
 // Limits of triggers as a part of the mutations core: what admission is decided by, what people say of triggers, breakers.
 //
 // Boundary: rows read, the decisions of rules/admission asked; holds no rule.
-import { entryView } from '@recourse/contract';
+import { answerableFor, entryView } from '@recourse/contract';
 import type { ContractEntries } from '@recourse/contract';
 import { RowsOver } from '@recourse/event-log';
 import type { DecideContext, StateView } from '@recourse/event-log';
@@ -43,10 +43,9 @@ function heldBack(context: DecideContext, breaker: BreakerDoc): readonly (string
     (one) => mutationIn(context.state, one.run_id, one.mutation_id)?.execution ?? [],
   );
   const made = [...mutationsIn(context.state, run_id).map(({ execution }) => execution), ...held];
-  const owner = scope === 'source' ? (declaredSource(entriesIn(context), tenant, name).entry?.owner ?? null) : null;
   const agents = [...new Set(made.map(({ agent_id }) => agent_id))];
   return [
-    ...(scope === 'source' ? [name, owner] : []),
+    ...(scope === 'source' ? [name, ...answerableFor(entriesIn(context), tenant, name)] : []),
     ...concernedBy(context, tenant, agents),
     ...new Set(made.map(({ initiator }) => initiator)),
   ];

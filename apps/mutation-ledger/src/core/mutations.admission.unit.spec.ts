@@ -291,6 +291,16 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
       run.when(said('ConfirmTrigger', 'mut_2', 'ops'), 2_000).then(fell({}), fact('SourceJudged'));
     });
 
+    it("is judged by no owner of its source, the platform's or the tenant's: neither puts the other out", () => {
+      const run = start({ trustThresholdPermille: 600 });
+      source('crm', 560, '*', { owner: 'petra' });
+      source('crm', 560, 'acme', { owner: 'ops' });
+      run.when(hit('mut_1', 'ev-1', { source: 'crm' }), 1_000);
+      for (const by of ['petra', 'ops'])
+        run.when(said('ConfirmTrigger', 'mut_1', by), 2_000).thenAnswer({ httpStatus: 403, code: 'SELF_JUDGEMENT' });
+      run.when(said('ConfirmTrigger', 'mut_1', 'olga'), 2_000).thenAnswer({ status: 'accepted' });
+    });
+
     it('is judged by a person alone, with the role, not by whom it came from, and once', () => {
       const run = start({ trustThresholdPermille: 600 }).when(hit('mut_1', 'ev-1', { source: 'rita' }), 1_000);
       run

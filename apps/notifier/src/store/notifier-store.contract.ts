@@ -261,14 +261,14 @@ const CASES: Cases<Views> = {
   'counts for one tenant what is told of it, and not what others have before an endpoint that they share': async ([
     store,
   ]) => {
-    await queue(store, delivery('msg_1'));
-    const [one] = await claimed(store, 1_000);
-    await settle(store, one, { ...FAILED, event: 'GivenUp' }, 1_001);
     await queue(
       store,
+      delivery('msg_1'),
       delivery('msg_2', { tenant: 'globex' }),
       delivery('msg_3', { tenant: 'globex', endpoint: 'other' }),
     );
+    const [one] = await claimed(store, 1_000);
+    await settle(store, one, { ...FAILED, event: 'GivenUp' }, 1_001);
     const chat = { name: 'chat', offSince: null };
     expect(await store.figures(2_000, 'acme')).toEqual([{ ...chat, queued: 0, oldestDueAt: null, givenUp: 1 }]);
     expect(await store.figures(2_000, 'globex')).toEqual([

@@ -53,6 +53,11 @@ export function ownersOfSource(view: ContractEntries, name: string): readonly st
   return namesIn(view.get(ownersKey(name)));
 }
 
+/** Who answers for what a source says in a tenant: the owner of the tenant's own and of the platform's, for neither puts the other out. */
+export function answerableFor(view: ContractEntries, tenant: string, source: string): readonly string[] {
+  return [...new Set([tenant, '*'])].flatMap((of) => entryIn(view, 'context_source', of, source)?.entry.owner ?? []);
+}
+
 /** A source is found by its name, whosever it is: one of others alone is not a stranger. */
 function ownersIn(
   { tenant, name }: Doc,
