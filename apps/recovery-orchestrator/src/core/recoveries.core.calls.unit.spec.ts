@@ -9,6 +9,7 @@ import { actionDigest } from '../rules/step/opening.decisions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import {
   answered,
+  approval,
   BALANCE_ZERO,
   CALL_TIMEOUT,
   CLOSED_COMPENSATED,
@@ -23,6 +24,7 @@ import {
   settled,
   terms,
   views,
+  WINDOW_END,
 } from '../recoveries.testing.js';
 import { switchboard } from '../legs.testing.js';
 
@@ -37,6 +39,7 @@ const RESET: ReversalCall = {
 };
 const POINTER = ref({ reversal_then: [RESET] });
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
+const resource = (status: string): Observation => observed('verify', 'payments.read_refund', { status });
 const second = (count: number): Observation => ({ ...observed('verify', 'payments.read_counter', { count }), call: 2 });
 
 type Told = Partial<LegReported['steps'][number]>;
@@ -134,6 +137,42 @@ describe.each(WAYS)('a reversal of two calls, $way', ({ isRebuilt }) => {
     const endsAt = (calls: number): number => 10_000 + MARGIN + calls * CALL_TIMEOUT + 1;
     const at = (calls: number) => start({}, { ...POINTER, reversal_expires_at: endsAt(calls) }).outgoing().length;
     expect([at(1), at(2)]).toEqual([0, 1]);
+  });
+
+  describe('that a person decides about', () => {
+    /** Within the window, but with room for one of the two calls alone. */
+    const TOO_LATE = WINDOW_END - MARGIN - 2 * CALL_TIMEOUT;
+    const asked = (): CoreHarness =>
+      harness(core({ reviewDeadlineMs: 10 * WINDOW_END }), { isRebuilt, views: views() }).when(
+        markedInput({ terms: terms(), ref: POINTER }),
+        10_000,
+      );
+    const agreeing = (run: CoreHarness) => {
+      const { action_digest } = stepOf(run);
+      if (action_digest === null) throw new Error('there is something to agree to');
+      return approval({ digest: action_digest });
+    };
+
+    it('is agreed to only while all its calls still fit into the window', () => {
+      const last = asked();
+      last.when(agreeing(last), TOO_LATE - 1).then(fact('StepApproved'), fact('FactsAsked'));
+      const late = asked();
+      late.when(agreeing(late), TOO_LATE).then().thenAnswer({ httpStatus: 409, code: 'WINDOW_CLOSED' });
+    });
+
+    it('is said to have run out of its window, and not of patience, where its calls no longer fit', () => {
+      asked()
+        .whenDue(TOO_LATE)
+        .then(fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), CLOSED_MANUAL);
+    });
+
+    it('has a person decide anew, after a fact changed, no later than all its calls still fit', () => {
+      const run = asked();
+      const saw = (status: string, at: number) =>
+        run.when(answered(requestIn(run.outgoing()), 'verified', [resource(status)]), at);
+      saw('pending', 11_000).when(agreeing(run), 12_000);
+      saw('paid_out', 13_000).then(fact('FactsObserved'), fact('FactChanged', { deadline_at: TOO_LATE }));
+    });
   });
 
   it('is agreed to as a whole: whatever a further call says is in the digest', () => {

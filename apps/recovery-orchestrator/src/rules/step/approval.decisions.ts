@@ -3,7 +3,7 @@ import { isAmong, isPerson } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
 import type { ApproveStep, BreakGlass, DenyStep, ResolveStep } from '@recourse/messages';
-import { dispatchableUntil } from '../decision/recovery.decisions.js';
+import { windowOf } from '../decision/recovery.decisions.js';
 import { factsLacked } from './readiness.decisions.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -189,10 +189,7 @@ function readinessRefusal(step: StepDoc): Refusal | null {
 }
 
 function windowRefusal(step: StepDoc, now: number, marginMs: number): Refusal | null {
-  const endsAt = step.ref.reversal_expires_at;
-  const isOpen =
-    endsAt !== null && step.terms !== null && now < dispatchableUntil(endsAt, step.terms.call_timeout_ms, marginMs);
-  return isOpen ? null : windowClosed();
+  return windowOf(step.ref, step.terms, now, marginMs) === 'open' ? null : windowClosed();
 }
 
 function windowClosed(): Refusal {

@@ -12,7 +12,7 @@ import { isErased, readPayload } from '@recourse/contract';
 import { canonicalJson, deriveId, isJsonObject, leaseIdOf } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Evidence, FactsPurpose, LegReported, Observation } from '@recourse/messages';
-import { dispatchableUntil, grantLookLease } from '../decision/recovery.decisions.js';
+import { callsMs, dispatchableUntil, grantLookLease } from '../decision/recovery.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { identityOf } from './step.messages.js';
@@ -189,15 +189,12 @@ function digestWith(action: Buffer, changed: readonly string[], at: number): Buf
 }
 
 /** As for an approval: a closing window comes first. */
-function deadlineOf(
-  { ref: { reversal_expires_at: endsAt }, terms }: StepDoc,
-  now: number,
-  policy: RecoveryPolicy,
-): number {
+function deadlineOf({ ref, terms }: StepDoc, now: number, policy: RecoveryPolicy): number {
   const patience = now + policy.reviewDeadlineMs;
+  const endsAt = ref.reversal_expires_at;
   return endsAt === null || terms === null
     ? patience
-    : Math.max(now, Math.min(patience, dispatchableUntil(endsAt, terms.call_timeout_ms, policy.marginMs)));
+    : Math.max(now, Math.min(patience, dispatchableUntil(endsAt, callsMs(ref, terms), policy.marginMs)));
 }
 
 /** JSON of an observation; undefined when it is sealed or broken: what cannot be compared has changed. */

@@ -8,7 +8,7 @@
 import { assertNever } from '@recourse/kernel';
 import { plannedTogether } from '@recourse/messages';
 import type { Evidence, Planned, StepDecision, StepWait } from '@recourse/messages';
-import { dispatchableUntil } from '../decision/recovery.decisions.js';
+import { windowOf } from '../decision/recovery.decisions.js';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';
@@ -255,10 +255,5 @@ function atDeadline(step: StepDoc, context: StepContext): RecoveryRecord | null 
 }
 
 function isWindowOver(step: StepDoc, now: number, policy: RecoveryPolicy): boolean {
-  const endsAt = step.ref.reversal_expires_at;
-  return (
-    endsAt === null ||
-    step.terms === null ||
-    now >= dispatchableUntil(endsAt, step.terms.call_timeout_ms, policy.marginMs)
-  );
+  return windowOf(step.ref, step.terms, now, policy.marginMs) !== 'open';
 }
