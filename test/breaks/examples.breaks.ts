@@ -129,4 +129,22 @@ export const BREAKS: readonly Break[] = [
     find: 'return given.some((one) => expected.some((other) => one.length === other.length && timingSafeEqual(one, other)));',
     replace: 'return given.some((one) => expected.some((other) => one.length === other.length));',
   },
+  {
+    id: 'guides-example-believes-conflicts',
+    requirement: 'guides',
+    spec: 'examples/drifted-refund/src/worker/payment-tools.unit.spec.ts',
+    test: 'a refund, where the provider answers 409, may have been made before',
+    file: 'examples/drifted-refund/src/common/http.ts',
+    find: 'throw REFUSALS.includes(status)',
+    replace: 'throw status < 500',
+  },
+  {
+    id: 'guides-example-finds-out-without-looking',
+    requirement: 'guides',
+    spec: 'examples/little-services/src/adapters/client.unit.spec.ts',
+    test: 'a look for a call whose end nobody knows says nothing where the service lets nobody look, or does not listen',
+    file: 'examples/little-services/src/adapters/client.ts',
+    find: 'if (error instanceof Unsettled && error.status === 404) return null;',
+    replace: 'if (error instanceof Error) return null;',
+  },
 ];

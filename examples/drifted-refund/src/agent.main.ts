@@ -1,27 +1,20 @@
 // Agent: refunds orders that were not shipped, under the contract the registry holds.
 import { join } from 'node:path';
 import { deriveId } from '@recourse/kernel';
-import {
-  createProducer,
-  edgeClient,
-  guard,
-  HttpBudget,
-  registeredContract,
-  systemClock,
-  ToolRejected,
-} from '@recourse/sdk';
-import type { ForwardTool, GuardedResult } from '@recourse/sdk';
+import { createProducer, edgeClient, guard, HttpBudget, registeredContract, systemClock } from '@recourse/sdk';
+import type { GuardedResult } from '@recourse/sdk';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { evolveAgent, shownRun } from './agent/agent.state.js';
 import type { AgentEvent, AgentState, Run } from './agent/agent.state.js';
 import { CURRENCY, ISSUE_INSTANT_REFUND, ISSUE_REFUND } from './common/contracts.js';
 import { readEnvironment } from './common/environment.js';
-import { ask, wasNotSent } from './common/http.js';
+import { ask } from './common/http.js';
 import { Journal } from './common/journal.js';
 import { reachRecourse, tokenFrom, untilReached } from './common/recourse.js';
 import { answering, HttpAnswer, serve } from './common/serve.js';
 import { notShipped } from './warehouse/warehouse.state.js';
+import { refundTool } from './worker/payment-tools.js';
 
 const runBody = z.strictObject({
   order: z.string().min(1).max(100),
@@ -123,7 +116,7 @@ async function refund(run: Run): Promise<GuardedResult> {
   const registry = edgeClient({ url: env.RECOURSE_CONTRACTS_URL, token, name: 'the contract registry' });
   const budget =
     env.RECOURSE_BUDGET_URL === undefined ? {} : { budget: new HttpBudget({ url: env.RECOURSE_BUDGET_URL, token }) };
-  const guarded = guard(refundTool, {
+  const guarded = guard(refundTool(env.PROVIDER_URL, CALL_TIMEOUT_MS), {
     ...(await registeredContract(registry, env.TENANT, capability)),
     mode: 'enforce',
     producer,
@@ -147,26 +140,6 @@ async function refund(run: Run): Promise<GuardedResult> {
   await journal.record({ type: 'RunEnded', run_id: runId, result });
   return result;
 }
-
-const refundTool: ForwardTool = {
-  execute: async (args, { idempotencyKey }) => {
-    const { status, body } = await ask(`${env.PROVIDER_URL}/refunds`, {
-      method: 'POST',
-      body: Object(args) as object,
-      headers: { 'idempotency-key': idempotencyKey },
-      timeoutMs: CALL_TIMEOUT_MS,
-    }).catch((error: unknown) => {
-      throw wasNotSent(error) ? new ToolRejected('NOT_SENT', 'the provider does not listen', { cause: error }) : error;
-    });
-    if (status >= 400 && status < 500) throw new ToolRejected(String(body['code']), String(body['message']));
-    if (status >= 500) throw new Error(`the provider answered ${String(status)}`);
-    return z.record(z.string(), z.json()).parse(body);
-  },
-  externalTransactionRef: (result) => {
-    const parsed = z.object({ refund_id: z.string() }).safeParse(result);
-    return parsed.success ? parsed.data.refund_id : null;
-  },
-};
 
 /** The loyalty service relies on the refund; when it cannot be told, there are no points, which hurts nobody. */
 async function grantPoints(runId: string, order: string, mutationIds: readonly string[]): Promise<void> {

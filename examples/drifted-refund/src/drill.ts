@@ -2,15 +2,13 @@
 //
 //   PROVIDER_URL=… npx recourse drill payments --module examples/drifted-refund/dist/drill.js
 import type { Json } from '@recourse/kernel';
-import { ToolRejected } from '@recourse/sdk';
-import type { Canary, DrillKit, ForwardTool } from '@recourse/sdk';
+import type { Canary, DrillKit } from '@recourse/sdk';
 import { z } from 'zod';
 import { CURRENCY, GET_REFUND, ISSUE_INSTANT_REFUND, ISSUE_REFUND, REVERSE_REFUND } from './common/contracts.js';
 import { ask } from './common/http.js';
-import { paymentTools } from './worker/payment-tools.js';
+import { paymentTools, refundTool } from './worker/payment-tools.js';
 
 const effectsShape = z.object({ effects: z.array(z.object({ key: z.string() })) });
-const refundShape = z.object({ refund_id: z.string() });
 /** The smallest refund there is. */
 const CANARY_MINOR = 1;
 const CALL_TIMEOUT_MS = 1_500;
@@ -18,23 +16,8 @@ const CALL_TIMEOUT_MS = 1_500;
 /** The kit against a provider; the command line takes it from PROVIDER_URL. */
 export default function drillKit(providerUrl: string | undefined = process.env['PROVIDER_URL']): DrillKit {
   if (providerUrl === undefined) throw new Error('PROVIDER_URL says where the provider is');
-  const forward: ForwardTool = {
-    execute: async (args, { idempotencyKey }) => {
-      const { status, body } = await ask(`${providerUrl}/refunds`, {
-        method: 'POST',
-        body: args as object,
-        headers: { 'idempotency-key': idempotencyKey },
-        timeoutMs: CALL_TIMEOUT_MS,
-      });
-      if (status >= 400 && status < 500)
-        throw new ToolRejected(String(body['code']), String(body['message']), { cause: { status } });
-      if (status >= 500) throw new Error(`the provider answered ${String(status)}`);
-      return z.record(z.string(), z.json()).parse(body);
-    },
-    externalTransactionRef: (result) => refundShape.parse(result).refund_id,
-  };
   const canary: Canary = {
-    forward,
+    forward: refundTool(providerUrl, CALL_TIMEOUT_MS),
     args: (): Json => ({ order: `canary-${String(Date.now())}`, amount_minor: CANARY_MINOR, currency: CURRENCY }),
     effectsUnder: async (key) =>
       effectsShape.parse((await ask(`${providerUrl}/effects`)).body).effects.filter((effect) => effect.key === key)

@@ -18,7 +18,7 @@ export type { ProcessSpec } from './processes.js';
 export { Desk, factsOf, listOf, numberOf, textOf } from './story/desk.js';
 export type { Facts, Person } from './story/desk.js';
 export { BUDGET_OWNER, CONTRACT_EDITOR, INITIATOR, OPERATOR } from './story/people.js';
-export { ask, wasNotSent } from './common/http.js';
+export { ask, askProvider, Unsettled } from './common/http.js';
 export type { HttpAsk, HttpReply } from './common/http.js';
 export { readEnvironment } from './common/environment.js';
 export { reachRecourse, tokenFrom, untilReached } from './common/recourse.js';

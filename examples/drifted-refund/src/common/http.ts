@@ -1,4 +1,7 @@
 // Asking other processes.
+import type { Json } from '@recourse/kernel';
+import { ToolConflict, ToolRejected } from '@recourse/sdk';
+import { z } from 'zod';
 
 /** An answer that came, whatever its status. */
 export interface HttpReply {
@@ -39,9 +42,48 @@ export const ask: Ask = async (url, { method = 'GET', body, headers = {}, timeou
   };
 };
 
+/** By these a provider says that it did nothing; a 404 or a 409 is also what it says of what was done before. */
+const REFUSALS: readonly number[] = [400, 401, 403, 412, 422, 429];
+const CHANGED_MEANWHILE = 412;
+const docShape = z.record(z.string(), z.json());
+
+/** An answer that leaves open whether anything happened. */
+export class Unsettled extends Error {
+  override readonly name = 'Unsettled';
+  constructor(
+    who: string,
+    readonly status: number,
+    said: string,
+  ) {
+    super(`${who} answered ${String(status)} (${said})`);
+  }
+}
+
+/**
+ * Asks a provider on behalf of a tool.
+ *
+ * Errors: ToolRejected only where nothing happened for sure: the request never left, or was refused by a status that says so. Any other
+ *         error means that nobody knows.
+ */
+export async function askProvider(
+  who: string,
+  url: string,
+  how: HttpAsk = {},
+): Promise<Readonly<Record<string, Json>>> {
+  const { status, body } = await ask(url, how).catch((error: unknown) => {
+    throw wasNotSent(error) ? new ToolRejected('NOT_SENT', `${who} does not listen`, { cause: error }) : error;
+  });
+  if (status < 400) return docShape.parse(body);
+  const { code, message } = { code: String(body['code']), message: String(body['message']) };
+  if (status === CHANGED_MEANWHILE) throw new ToolConflict(message, { cause: { status } });
+  throw REFUSALS.includes(status)
+    ? new ToolRejected(code, message, { cause: { status } })
+    : new Unsettled(who, status, `${code}: ${message}`);
+}
+
 /** Whether an error says that the request never left. */
-export function wasNotSent(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
+function wasNotSent(error: unknown): boolean {
+  const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
   return (
     typeof cause === 'object' &&
     cause !== null &&

@@ -1,13 +1,11 @@
-// Asking a little service. Only a refusal, or a request that never left, proves that nothing happened.
-import { ask, wasNotSent } from '@recourse/example-drifted-refund';
+// Asking a little service. Only a refusal of what was asked, or a request that never left, proves that nothing happened.
+import { askProvider, Unsettled } from '@recourse/example-drifted-refund';
 import type { HttpAsk } from '@recourse/example-drifted-refund';
-import { ToolRejected } from '@recourse/sdk';
 import { z } from 'zod';
 import type { Doc } from '../services/world.js';
 
-const docShape = z.record(z.string(), z.json());
 const effectsShape = z.object({ effects: z.array(z.object({ thing: z.string() })) });
-const thingsShape = z.object({ things: z.array(docShape) });
+const thingsShape = z.object({ things: z.array(z.record(z.string(), z.json())) });
 /** Longer than every contract waits, so that whoever calls gives up first. */
 const TIMEOUT_MS = 20_000;
 
@@ -18,8 +16,8 @@ export interface Services {
     body: Doc,
     headers?: { readonly key?: string | null; readonly ifMatch?: string | null },
   ): Promise<Doc>;
-  /** Errors: ToolRejected(NOT_FOUND). */
-  thing(service: string, id: string): Promise<Doc>;
+  /** One thing; null when it is not there. */
+  find(service: string, id: string): Promise<Doc | null>;
   /** Things of a service whose fields are these. */
   things(service: string, where: Readonly<Record<string, string>>): Promise<readonly Doc[]>;
   /** Id of what an operation made under a key; null when it made nothing. */
@@ -42,8 +40,13 @@ export class ServicesClient implements Services {
     return this.ask(`/${operation}`, { method: 'POST', body, headers });
   }
 
-  thing(service: string, id: string): Promise<Doc> {
-    return this.ask(`/things/${service}/${encodeURIComponent(id)}`);
+  async find(service: string, id: string): Promise<Doc | null> {
+    try {
+      return await this.ask(`/things/${service}/${encodeURIComponent(id)}`);
+    } catch (error) {
+      if (error instanceof Unsettled && error.status === 404) return null;
+      throw error;
+    }
   }
 
   async things(service: string, where: Readonly<Record<string, string>>): Promise<readonly Doc[]> {
@@ -58,13 +61,6 @@ export class ServicesClient implements Services {
   }
 
   private async ask(path: string, how: HttpAsk = {}): Promise<Doc> {
-    const { status, body } = await ask(`${this.url}${path}`, { ...how, timeoutMs: TIMEOUT_MS }).catch(
-      (error: unknown) => {
-        throw wasNotSent(error) ? new ToolRejected('NOT_SENT', 'the services do not listen', { cause: error }) : error;
-      },
-    );
-    if (status >= 400 && status < 500) throw new ToolRejected(String(body['code']), String(body['message']));
-    if (status >= 500) throw new Error(`the services answered ${String(status)}`);
-    return docShape.parse(body);
+    return askProvider('the services', `${this.url}${path}`, { ...how, timeoutMs: TIMEOUT_MS });
   }
 }

@@ -1,6 +1,6 @@
 // Tools over the little services: those an agent guards, and those a worker takes back, reconciles and verifies with.
 import type { Json } from '@recourse/kernel';
-import { happened, notHappened, ToolRejected } from '@recourse/sdk';
+import { happened, notHappened } from '@recourse/sdk';
 import type { ForwardTool, Tool } from '@recourse/sdk';
 import { z } from 'zod';
 import { serviceOf, wordOf } from '../services/world.js';
@@ -22,7 +22,7 @@ export function forwardTool(client: Services, capability: string): ForwardTool {
     ...(spec.overwrites === 'no'
       ? {}
       : {
-          capturePriorValue: (args) => client.thing(serviceOf(spec.operation), textOf(docShape.parse(args)[spec.id])),
+          capturePriorValue: (args) => thingOf(client, serviceOf(spec.operation), docShape.parse(args)[spec.id]),
         }),
     externalTransactionRef: (result) => (spec.hasHandle ? idIn(result, spec.id) : null),
   };
@@ -65,9 +65,7 @@ async function call(
     if (there !== undefined) return there;
   }
   const ifMatch =
-    overwrites === 'conditionally'
-      ? wordOf((await client.thing(serviceOf(operation), textOf(args[id])))['version'])
-      : null;
+    overwrites === 'conditionally' ? wordOf((await thingOf(client, serviceOf(operation), args[id]))['version']) : null;
   return client.operate(operation, args, { key: repeat.by === 'key' ? key : null, ifMatch });
 }
 
@@ -87,7 +85,7 @@ function readTool(client: Services, read: Read): Tool {
     const asked = docShape.parse(args);
     return phase === 'reconcile' && !COMPENSATION_KEY.test(idempotencyKey)
       ? findOut(client, read, asked, idempotencyKey)
-      : client.thing(read.service, textOf(asked[read.id]));
+      : thingOf(client, read.service, asked[read.id]);
   };
 }
 
@@ -109,18 +107,21 @@ async function effectOf(
   switch (repeat.by) {
     case 'key': {
       const made = await client.madeUnder(operation, key);
-      return made === null ? null : client.thing(service, made);
+      return made === null ? null : thingOf(client, service, made);
     }
     case 'lookup':
       return (await client.things(service, { [repeat.field]: textOf(args[repeat.field]) }))[0] ?? null;
     case 'state': {
-      const thing = await client.thing(service, textOf(args[id])).catch((error: unknown) => {
-        if (error instanceof ToolRejected) return null;
-        throw error;
-      });
+      const thing = await client.find(service, textOf(args[id]));
       return thing !== null && repeat.isDone(thing, args) ? thing : null;
     }
   }
+}
+
+async function thingOf(client: Services, service: string, id: Json | undefined): Promise<Doc> {
+  const thing = await client.find(service, textOf(id));
+  if (thing === null) throw new Error(`there is no ${service}/${textOf(id)}`);
+  return thing;
 }
 
 function idIn(result: Json, field: string): string | null {

@@ -28,9 +28,8 @@ class NearServices implements Services {
       ? Promise.resolve(answered.body)
       : Promise.reject(new ToolRejected(wordOf(answered.body['code']), 'refused'));
   }
-  thing(service: string, id: string): Promise<Doc> {
-    const doc = thingIn(this.world, service, id);
-    return doc === undefined ? Promise.reject(new ToolRejected('NOT_FOUND', id)) : Promise.resolve(doc);
+  find(service: string, id: string): Promise<Doc | null> {
+    return Promise.resolve(thingIn(this.world, service, id) ?? null);
   }
   things(service: string, where: Readonly<Record<string, string>>): Promise<readonly Doc[]> {
     return Promise.resolve(
