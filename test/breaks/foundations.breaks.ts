@@ -6,9 +6,9 @@ export const BREAKS: readonly Break[] = [
     requirement: 'C80',
     spec: 'libs/sdk/src/drill/drill.unit.spec.ts',
     test: 'what a drill could not exercise is told: whether a repeat had a second effect, where nobody counts them',
-    file: 'libs/sdk/src/drill/drill.ts',
-    find: "this.tell('repeat', reversal, notRun(UNCOUNTED));",
-    replace: "this.tell('repeat', reversal, CLEAN);",
+    file: 'libs/sdk/src/drill/drill.reversal.ts',
+    find: "else if (effectsUnder === undefined) tell('repeat', capability, notRun(UNCOUNTED));",
+    replace: "else if (effectsUnder === undefined) tell('repeat', capability, CLEAN);",
   },
   {
     id: 'f3-reader-unnamed',

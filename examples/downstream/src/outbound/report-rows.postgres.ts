@@ -3,7 +3,12 @@ import type { SqlClient } from '@recourse/sdk';
 import { Pool } from 'pg';
 import type { Report, ReportRows } from '../reports.js';
 
-/** A pool of connections to this service's own database. */
+/**
+ * A pool of connections to this service's own database.
+ *
+ * Shape: the inbox listens to it; a pool without one wants a listener for 'error' of its own, or a connection that the server ends
+ *        ends the process.
+ */
 export function openDatabase(url: string): Pool {
   return new Pool({ connectionString: url, max: 4 });
 }

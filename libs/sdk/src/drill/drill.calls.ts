@@ -1,9 +1,11 @@
 // How a drill calls tools: as a worker would, no longer than their contract lets it wait. A failure is a verdict.
 import type { Json } from '@recourse/kernel';
 import type { ContractTerms, ObservationPhase } from '@recourse/messages';
+import { asAnswered, copyOf } from '../guard/copied.js';
+import { isJson } from '../guard/recorded.js';
 import type { Tool } from '../tool/tool.js';
 import { within } from '../within.js';
-import { notRun, ofError } from './drill.decisions.js';
+import { drifted, notRun, ofError } from './drill.decisions.js';
 import type { DrillVerdict } from './drill.decisions.js';
 import type { DrillOptions } from './drill.messages.js';
 
@@ -43,18 +45,18 @@ export class DrillCalls {
     return (Object.hasOwn(tools, capability) ? tools[capability] : undefined) ?? null;
   }
 
-  /** Calls a capability of the kit. */
-  call(
+  /** Calls a capability of the kit, with arguments of its own: what it does to them is seen by no other call. */
+  async call(
     capability: string,
     phase: ObservationPhase,
     idempotencyKey: string,
     { args, made }: BoundStep,
   ): Promise<Answered> {
     const tool = this.toolOf(capability);
-    if (tool === null) return Promise.resolve({ kind: 'failed', verdict: notRun('the kit has no tool for it') });
+    if (tool === null) return { kind: 'failed', verdict: notRun('the kit has no tool for it') };
     const { tenant } = this.options;
-    return this.attempt(() =>
-      tool(args, {
+    const answered = await this.attempt(() =>
+      tool(copyOf(args), {
         runId: this.runId,
         tenant,
         callId: idempotencyKey,
@@ -67,17 +69,26 @@ export class DrillCalls {
         externalTransactionRef: made.externalRef,
       }),
     );
+    return recordable(answered);
   }
 
   /** Waits for an answer as long as the contract lets a worker wait. */
   async attempt(ask: () => Promise<Json>): Promise<Answered> {
     const timeoutMs = this.terms.call_timeout_ms;
     const late: Answered = { kind: 'failed', verdict: notRun(`no answer within ${String(timeoutMs)} ms`) };
-    const answer = ask().then((value): Answered => ({ kind: 'answered', value }));
     try {
+      const answer = ask().then((given): Answered => ({ kind: 'answered', value: asAnswered(given) }));
       return await within(this.options.clock, timeoutMs, answer, late);
     } catch (error) {
       return { kind: 'failed', verdict: ofError(error) };
     }
   }
+}
+
+/** What is no JSON fits no record of a worker's. Tools may be written in JavaScript. */
+function recordable(answered: Answered): Answered {
+  if (answered.kind === 'failed') return answered;
+  const value: unknown = answered.value;
+  if (value !== undefined && isJson(value)) return answered;
+  return { kind: 'failed', verdict: drifted('schema', 'its answer is no JSON') };
 }

@@ -1,4 +1,4 @@
-// The calls of a reversal as a drill makes them, each seen to be made before the next.
+// The calls of a reversal as a drill makes them, each seen to be made, and repeated under its key, before the next.
 //
 // Boundary: calls tools through the calls of its drill; records nothing.
 import { argsAt, boundFacts, callAt, callCountOf, checksOf, plainPayload, stepAt } from '@recourse/contract';
@@ -6,8 +6,9 @@ import type { Binding, Contract } from '@recourse/contract';
 import type { Clock, Json } from '@recourse/kernel';
 import type { ContractTerms, LegStep, Observation, RecoveryCall } from '@recourse/messages';
 import type { Answered, DrillCalls, Made } from './drill.calls.js';
-import { drifted, notRun, ofCondition, ofShape, resultSchemaOf } from './drill.decisions.js';
+import { CLEAN, drifted, notRun, ofCondition, ofShape, resultSchemaOf } from './drill.decisions.js';
 import type { DrillPath, DrillVerdict } from './drill.decisions.js';
+import type { Canary } from './drill.messages.js';
 
 /** A reversal that a drill goes through. */
 export interface DrilledReversal {
@@ -19,10 +20,11 @@ export interface DrilledReversal {
   readonly key: string;
   readonly bound: Extract<Binding, { kind: 'bound' }>;
   readonly made: Made;
+  readonly effectsUnder: Canary['effectsUnder'];
   readonly tell: (path: DrillPath, called: string, verdict: DrillVerdict) => void;
 }
 
-/** Makes and verifies the calls in their order; false where the first could not be made. */
+/** Makes, verifies and repeats the calls in their order; false where the first could not be made. */
 export async function drillReversal(reversal: DrilledReversal): Promise<boolean> {
   const step = stepOf(reversal);
   const seen: Observation[] = [];
@@ -37,6 +39,7 @@ export async function drillReversal(reversal: DrilledReversal): Promise<boolean>
     if (!(await undone(reversal, one, args))) return position > 1;
     const last = await verified(reversal, one, args);
     if (last !== null) seen.push({ ...last, call: position });
+    if (one.key_lifetime_ms !== null) await repeated(reversal, one, args);
   }
   return true;
 }
@@ -46,6 +49,26 @@ async function undone({ calls, contracts, made, tell }: DrilledReversal, one: Le
   const answered = await calls.call(capability, 'execute', key, { args, made });
   tell('undo', capability, verdictOf(answered, contracts, capability, 'its answer'));
   return answered.kind === 'answered';
+}
+
+const UNCOUNTED = 'its effects were not counted: the canary has no effectsUnder';
+
+/** The same call under the same key, as a worker repeats it that nobody answered: answered alike, and no second effect. */
+async function repeated(reversal: DrilledReversal, one: LegStep, args: Json): Promise<void> {
+  const { calls, made, effectsUnder, tell } = reversal;
+  const { capability, idempotency_key: key } = one.call;
+  const again = await calls.call(capability, 'execute', key, { args, made });
+  if (again.kind === 'failed') tell('repeat', capability, again.verdict);
+  // Its answer alone is that of a provider that did it twice as well (I2).
+  else if (effectsUnder === undefined) tell('repeat', capability, notRun(UNCOUNTED));
+  else tell('repeat', capability, ofCount(await calls.attempt(() => effectsUnder(key))));
+}
+
+function ofCount(counted: Answered): DrillVerdict {
+  if (counted.kind === 'failed') return counted.verdict;
+  return counted.value === 1
+    ? CLEAN
+    : drifted('behaviour', `two calls under one key had ${JSON.stringify(counted.value)} effects`);
 }
 
 /** Looks as often, and with the pauses, that the contract allows; what was seen last. */

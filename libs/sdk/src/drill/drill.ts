@@ -11,19 +11,11 @@ import type { Contract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { ContractTerms, ObservationPhase } from '@recourse/messages';
+import { copyOf } from '../guard/copied.js';
 import { handleIn } from '../guard/handle.js';
 import { DrillCalls } from './drill.calls.js';
 import type { Answered, BoundStep, Made } from './drill.calls.js';
-import {
-  CLEAN,
-  DRILL_PATHS,
-  drifted,
-  notRun,
-  ofCondition,
-  ofFinding,
-  ofShape,
-  resultSchemaOf,
-} from './drill.decisions.js';
+import { DRILL_PATHS, drifted, notRun, ofCondition, ofFinding, ofShape, resultSchemaOf } from './drill.decisions.js';
 import type { DrillPath, DrillVerdict } from './drill.decisions.js';
 import { drillReversal } from './drill.reversal.js';
 import type { DrilledReversal } from './drill.reversal.js';
@@ -121,16 +113,16 @@ class CapabilityDrill {
       await this.look('stale_check', 'stale_check', terms.stale_capability, terms.stale_condition, step, true);
     if (terms.verify_capability !== null && terms.success_condition !== null)
       await this.look('look_before', 'verify', terms.verify_capability, terms.success_condition, step, false);
-    const { contracts, clock } = this.scene;
+    const { contracts, clock, canary } = this.scene;
     const tell: DrilledReversal['tell'] = (path, called, verdict) => {
       this.tell(path, called, verdict);
     };
     const { calls, undoKey: key } = this;
-    if (!(await drillReversal({ calls, contracts, clock, terms, capability: reversal, key, bound, made, tell }))) {
+    const parts = { calls, contracts, clock, terms, effectsUnder: canary.effectsUnder };
+    if (!(await drillReversal({ ...parts, capability: reversal, key, bound, made, tell }))) {
       this.rest('the canary could not be undone');
       return;
     }
-    if (terms.key_lifetime_ms !== null) await this.repeat(step);
     const { reconcile_capability: lookBack, success_condition: success } = terms;
     if (lookBack !== null && success !== null) await this.look('look_back', 'reconcile', lookBack, success, step, true);
   }
@@ -141,7 +133,7 @@ class CapabilityDrill {
     const priorValue =
       forward.capturePriorValue === undefined
         ? CAPTURED_NONE
-        : await this.calls.attempt(() => forward.capturePriorValue?.(args) ?? Promise.resolve(null));
+        : await this.calls.attempt(() => forward.capturePriorValue?.(copyOf(args)) ?? Promise.resolve(null));
     if (priorValue.kind === 'failed') {
       this.tell('forward', contract.name, priorValue.verdict);
       return null;
@@ -152,7 +144,12 @@ class CapabilityDrill {
       runId: this.calls.runId,
       stagedRef: null,
     };
-    const answered = await this.calls.attempt(() => forward.execute(args, context));
+    let externalRef: string | null = null;
+    const answered = await this.calls.attempt(async () => {
+      const given = await forward.execute(copyOf(args), context);
+      externalRef = handleIn(forward, given).handle;
+      return given;
+    });
     if (answered.kind === 'failed') {
       this.tell('forward', contract.name, answered.verdict);
       return null;
@@ -161,7 +158,7 @@ class CapabilityDrill {
     return {
       args,
       result: answered.value,
-      externalRef: handleIn(forward, answered.value).handle,
+      externalRef,
       priorValue: priorValue.value,
     };
   }
@@ -241,36 +238,6 @@ class CapabilityDrill {
     );
   }
 
-  /** The same call under the same key: answered alike, and no second effect. */
-  private async repeat(step: BoundStep): Promise<void> {
-    const {
-      reversal,
-      canary: { effectsUnder },
-    } = this.scene;
-    const again = await this.calls.call(reversal, 'execute', this.undoKey, step);
-    if (again.kind === 'failed') {
-      this.tell('repeat', reversal, again.verdict);
-      return;
-    }
-    // Its answer alone is that of a provider that did it twice as well (I2).
-    if (effectsUnder === undefined) {
-      this.tell('repeat', reversal, notRun(UNCOUNTED));
-      return;
-    }
-    const counted = await this.calls.attempt(() => effectsUnder(this.undoKey));
-    if (counted.kind === 'failed') {
-      this.tell('repeat', reversal, counted.verdict);
-      return;
-    }
-    this.tell(
-      'repeat',
-      reversal,
-      counted.value === 1
-        ? CLEAN
-        : drifted('behaviour', `two calls under one key had ${JSON.stringify(counted.value)} effects`),
-    );
-  }
-
   private tell(path: DrillPath, called: string | null, verdict: DrillVerdict): void {
     this.findings.push({ capability: this.scene.contract.name, path, called, ...verdict });
   }
@@ -284,4 +251,3 @@ class CapabilityDrill {
 }
 
 const CAPTURED_NONE: Answered = { kind: 'answered', value: null };
-const UNCOUNTED = 'its effects were not counted: the canary has no effectsUnder';

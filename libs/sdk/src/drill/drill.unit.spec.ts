@@ -104,17 +104,120 @@ describe('a drill of a reversal of several calls', () => {
     called.push([args, idempotencyKey]);
     return Promise.resolve(args);
   };
+  /** The provider says of the second call how often it took effect. */
+  const counted = (times: number) => ({
+    canary: ({ effectsUnder }: Canary) => ({
+      effectsUnder: (key: string) =>
+        key.endsWith('_2') ? Promise.resolve(times) : (effectsUnder?.(key) ?? Promise.resolve(0)),
+    }),
+  });
+  const told = ({ findings }: DrillReport) => findings.map(({ path, called: by }) => [path, by]).slice(-7);
 
-  it('makes each of them, under a key of its own, with what the first was seen to give', async () => {
-    const { report } = await drill({ contracts, more: { [DROP]: drop } });
+  it('makes each of them, and repeats it, under a key of its own, with what the first was seen to give', async () => {
+    called.length = 0;
+    const { report } = await drill({ contracts, more: { [DROP]: drop }, ...counted(1) });
     expect([report.verdict, unclean(report)]).toEqual(['clean', []]);
-    expect(called).toEqual([[{ id: 'thing-1' }, expect.stringMatching(/^rev_.*_2$/u)]]);
-    expect(report.findings.filter(({ path }) => path === 'undo').map((one) => one.called)).toEqual([UNDO, DROP]);
+    const one = [{ id: 'thing-1' }, expect.stringMatching(/^rev_.*_2$/u)];
+    expect(called).toEqual([one, one]);
+    expect(told(report)).toEqual([
+      ['undo', UNDO],
+      ['verify', LOOK],
+      ['repeat', UNDO],
+      ['undo', DROP],
+      ['verify', LOOK],
+      ['repeat', DROP],
+      ['look_back', LOOK],
+    ]);
+  });
+
+  it('shows where one key of a further call has two effects', async () => {
+    const { report } = await drill({ contracts, more: { [DROP]: drop }, ...counted(2) });
+    expect(unclean(report)).toEqual([['repeat', 'behaviour']]);
+    expect(report.findings.filter(({ path }) => path === 'repeat').map(({ verdict }) => verdict)).toEqual([
+      'clean',
+      'drift',
+    ]);
   });
 
   it('is not clean where the second cannot be made', async () => {
     const { report } = await drill({ contracts });
     expect([report.verdict, unclean(report)]).toEqual(['not_run', [['undo', 'not_run']]]);
+  });
+});
+
+describe('a drill of tools that', () => {
+  /** Takes what it is given for its own. */
+  const spoiling =
+    (real: Tool): Tool =>
+    async (args, context) => {
+      const answer = await real({ ...(args as object) }, context);
+      Object.assign(args as object, { id: 'spoilt', name: 'spoilt' });
+      return answer;
+    };
+
+  it('change their arguments in place gives each call its own, and binds and judges by those it gave', async () => {
+    const seen: Json[] = [];
+    const noting =
+      (real: Tool): Tool =>
+      (args, context) => {
+        seen.push({ ...(args as object) });
+        return spoiling(real)(args, context);
+      };
+    const { report } = await drill({
+      tools: { [UNDO]: noting, [LOOK]: noting },
+      canary: ({ forward }) => ({
+        forward: { ...forward, execute: (args, context) => spoiling(forward.execute)(args, context as never) },
+      }),
+    });
+    expect([report.verdict, unclean(report)]).toEqual(['clean', []]);
+    expect(new Set(seen.map((one) => JSON.stringify(one)))).toEqual(new Set(['{"name":"canary"}', '{"id":"thing-1"}']));
+  });
+
+  it('go on with what they answered is judged by what was answered', async () => {
+    const { report } = await drill({
+      tools: {
+        [LOOK]: (real) => async (args, context) => {
+          const kept = { ...((await real(args, context)) as object) };
+          queueMicrotask(() => {
+            queueMicrotask(() => Object.assign(kept, { id: 'spoilt', status: 'spoilt' }));
+          });
+          return kept;
+        },
+      },
+    });
+    expect([report.verdict, unclean(report)]).toEqual(['clean', []]);
+  });
+
+  it('throw before they promise anything end with a finding, as those do that break their promise', async () => {
+    const { report } = await drill({
+      tools: {
+        [UNDO]: () => () => {
+          throw new Error('at once');
+        },
+      },
+    });
+    expect([unclean(report)[0], report.findings.find(({ path }) => path === 'undo')?.detail]).toEqual([
+      ['undo', 'not_run'],
+      'UNKNOWN: at once',
+    ]);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['a bigint', { id: 1n }],
+  ])('answer with %s, which is no JSON, end with a finding', async (_, answer) => {
+    const { report } = await drill({
+      tools: {
+        // A tool may be written in JavaScript.
+        [LOOK]: (real) => (args, context) =>
+          context.phase === 'verify' ? Promise.resolve(answer as unknown as Json) : real(args, context),
+      },
+    });
+    expect(unclean(report)).toEqual([
+      ['look_before', 'schema'],
+      ['verify', 'schema'],
+    ]);
+    expect(report.findings.find(({ path }) => path === 'verify')?.detail).toContain('no JSON');
   });
 });
 
