@@ -9,9 +9,9 @@ import { acceptedInDump } from '../audit/accepted.js';
 import { readOne } from '../contracts/files.js';
 import { evalReport, gradeCase } from '../eval/grade.js';
 import { evalText, junit } from '../eval/eval.text.js';
-import { forbiddenIn, unknownForbidden } from '../eval/forbidden.js';
+import { forbiddenIn, idlePatterns, patternsIn, unknownForbidden } from '../eval/forbidden.js';
 import { callsFromLedger, callsFromLog, capabilitiesInLog, CONTRACTS_LOG, MUTATIONS_LOG } from '../eval/runs.js';
-import { readSuite } from '../eval/suite.js';
+import { fits, readSuite } from '../eval/suite.js';
 import type { EvalCase, Suite } from '../eval/suite.js';
 import type { Call } from '../eval/trajectory.decisions.js';
 import { CliProblem } from '../problem.js';
@@ -60,6 +60,7 @@ async function evaluate(session: Session, file: string, options: EvalOptions): P
   }
   const called = new Set(graded.flatMap(({ calls }) => calls.map(({ tool }) => tool)));
   await refuseUnknown(file, suite, called, capabilities);
+  await warnOfIdle(session, suite, called, capabilities);
   const report = evalReport(suite.name, graded);
   if (options.junit !== undefined) written(resolve(session.folder, options.junit), junit(report));
   session.show(report, () => evalText(report));
@@ -139,8 +140,7 @@ async function refuseUnknown(
   const unknown = new Set<string>();
   for (const name of new Set(open.map((one) => one.name))) if (!(await isKnown(name))) unknown.add(name);
   if (unknown.size === 0) return;
-  const steps = suite.cases.flatMap(({ trajectory }) => (trajectory?.steps ?? []).map(({ tool }) => tool ?? ''));
-  const near = [...called, ...steps, ...(await all())];
+  const near = [...called, ...askedIn(suite), ...(await all())];
   throw invalid(
     file,
     unknownForbidden(
@@ -148,6 +148,25 @@ async function refuseUnknown(
       near,
     ),
   );
+}
+
+const askedIn = ({ cases }: Suite): readonly string[] =>
+  cases.flatMap(({ trajectory }) => (trajectory?.steps ?? []).map(({ tool }) => tool ?? ''));
+
+/** A pattern may be about what is not there yet: nothing is refused. Shape: says nothing where there are more contracts than are looked at. */
+async function warnOfIdle(
+  { terminal }: Session,
+  suite: Suite,
+  called: ReadonlySet<string>,
+  { all }: Capabilities,
+): Promise<void> {
+  const seen = [...called, ...askedIn(suite)];
+  const open = patternsIn(suite).filter(({ name }) => !seen.some((one) => fits(name, one)));
+  if (open.length === 0) return;
+  const known = await all();
+  if (known.length >= HINTS_MAX) return;
+  for (const { code, path, message } of idlePatterns(open, known))
+    terminal.note(`${code} at ${String(path)}: ${message}`);
 }
 
 /** Contracts that are looked through for a name that comes near. */

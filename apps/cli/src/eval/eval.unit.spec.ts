@@ -346,8 +346,19 @@ cases:
     expect(note()).not.toMatch(/drop_bucket[^\n]*near/u);
   });
 
-  it('knows a forbidden name that was called, or that another case asks for, and leaves patterns alone', async () => {
-    const bare = REFUND_PATH.replace('payments.charge_card', '"storage.*", ghost.do_thing');
+  it('grades by a pattern that fits nothing anybody knows, and says so, with those that come near', async () => {
+    const { call: recourse, note } = at(ONCE);
+    const slip = REFUND_PATH.replace('payments.charge_card', '"paymets.*", "storage.*", "*.get_refund"');
+    expect(await recourse('eval', suite(slip))).toBe(0);
+    expect(note()).toContain(
+      'FORBID_PATTERN_IDLE at /cases/0/trajectory/forbid/0: paymets.* fits nothing that anybody knows: today it forbids nothing; near it: payments.',
+    );
+    expect(note()).toMatch(/forbid\/1: storage\.\* fits nothing that anybody knows: today it forbids nothing$/m);
+    expect(note()).not.toContain('/forbid/2');
+  });
+
+  it('knows a forbidden name that was called, or that another case asks for, and asks nobody of patterns that those fit', async () => {
+    const bare = REFUND_PATH.replace('payments.charge_card', '"ghost.*", ghost.do_thing');
     const other = `  - { id: other, input: a, run: run-1, trajectory: { mode: subsequence, steps: [{ tool: ghost.do_thing }] } }\n`;
     const called = at([...ONCE, row('mut_3', 'ghost.do_thing', 3)]);
     expect(await called.call('eval', suite(bare))).toBe(1);

@@ -1,5 +1,6 @@
 // Names that a suite forbids and nobody knows: a slip of the pen there would pass whatever an agent called. Pure.
 import type { Rejection } from '@recourse/kernel';
+import { fits } from './suite.js';
 import type { Suite } from './suite.js';
 
 /** A name that a case forbids, and where. */
@@ -23,6 +24,32 @@ export function forbiddenIn({ cases }: Suite): readonly Forbidden[] {
         : [{ name, path: `/cases/${String(at)}/trajectory/forbid/${String(index)}` }],
     ),
   );
+}
+
+/** Patterns that cases forbid. */
+export function patternsIn({ cases }: Suite): readonly Forbidden[] {
+  return cases.flatMap(({ trajectory }, at) =>
+    (trajectory?.forbid ?? []).flatMap((name, index) =>
+      name.includes('*') ? [{ name, path: `/cases/${String(at)}/trajectory/forbid/${String(index)}` }] : [],
+    ),
+  );
+}
+
+/** Patterns that fit nothing of `known`, each with what begins nearly so: a slip of the pen, or for what is not there yet. */
+export function idlePatterns(patterns: readonly Forbidden[], known: readonly string[]): readonly Rejection[] {
+  const beginsNearly = (head: string): readonly string[] =>
+    [...new Set(known)].filter((one) => nearTo(head, [one.slice(0, head.length)]).length > 0).slice(0, NEAR_MAX);
+  return patterns
+    .filter(({ name }) => !known.some((one) => fits(name, one)))
+    .map(({ name, path }) => {
+      const near = beginsNearly(name.slice(0, name.indexOf('*')));
+      const hint = near.length === 0 ? '' : `; near it: ${near.join(', ')}`;
+      return {
+        code: 'FORBID_PATTERN_IDLE',
+        message: `${name} fits nothing that anybody knows: today it forbids nothing${hint}`,
+        path,
+      };
+    });
 }
 
 /** What is wrong with names that nothing on record has, and which of `known` come near. */
