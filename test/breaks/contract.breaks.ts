@@ -995,4 +995,13 @@ export const BREAKS: readonly Break[] = [
     find: 'owners: [...new Set(charters.map(({ owner }) => owner))],',
     replace: 'owners: [first.owner],',
   },
+  {
+    id: 'a27-asked-before-taken-for-proof',
+    requirement: 'A27/proof',
+    spec: 'libs/sdk/src/worker/leg-runner.unit.spec.ts',
+    test: 'a leg under a contract of old is not taken for done, nor made again, by a condition that is what the look before asked for',
+    file: 'libs/contract/src/condition-proof.ts',
+    find: '|| (before !== null && isImplied(condition, before))',
+    replace: "|| (before !== null && isImplied(before, 'true'))",
+  },
 ];

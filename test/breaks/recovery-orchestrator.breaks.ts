@@ -2232,4 +2232,13 @@ export const BREAKS: readonly Break[] = [
     find: 'isAtRest(step.phase) || isUnderWay(step.phase) ?',
     replace: 'isAtRest(step.phase) ?',
   },
+  {
+    id: 'a27-hollow-condition-met',
+    requirement: 'A27/proof',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.truth.unit.spec.ts',
+    test: 'a success condition of old that holds whatever is observed, straight is met by nothing, whatever a worker says: true',
+    file: 'apps/recovery-orchestrator/src/rules/step/judgement.decisions.ts',
+    find: ': evaluateSuccess(condition, { observed, bound }, before);',
+    replace: ': evaluateCondition(condition, { observed, bound });',
+  },
 ];

@@ -391,4 +391,13 @@ export const BREAKS: readonly Break[] = [
     find: "valueIn(environment, 'RECOURSE_LOG_ID') ?? stack?.logId ?? null,",
     replace: "valueIn(environment, 'RECOURSE_LOG_ID') ?? null,",
   },
+  {
+    id: 'a27-look-back-believes-hollow',
+    requirement: 'A27/proof',
+    spec: 'libs/sdk/src/worker/leg-runner.unit.spec.ts',
+    test: 'a leg under a contract of old is not taken for done, nor made again, by a condition that holds whatever is observed',
+    file: 'libs/sdk/src/worker/step-runner.ts',
+    find: ': evaluateSuccess(condition, facts, before);',
+    replace: ': evaluateExpression(condition, facts);',
+  },
 ];

@@ -7,7 +7,9 @@
 //   V2. What is called implied holds wherever the other condition does, of the same facts.
 //   V3. The time it takes grows by the square of the expression at most, however deep it nests.
 import { parse } from '@bufbuild/cel';
-import { valueWithoutFacts } from './condition.js';
+import { evaluateExpression, valueWithoutFacts } from './condition.js';
+import type { ConditionVerdict } from './condition.js';
+import type { Json } from '@recourse/kernel';
 
 type Tree = NonNullable<ReturnType<typeof parse>['expr']>;
 type Loop = Extract<Tree['exprKind'], { case: 'comprehensionExpr' }>['value'];
@@ -49,6 +51,37 @@ export function isFixed(expression: string, source: string): boolean {
 export function isImplied(expression: string, by: string): boolean {
   const [goal, given] = [termOf(expression), termOf(by)];
   return goal !== null && given !== null && follows(goal, new Set([given, ...partsOf(given, 'all')].map(textOf)));
+}
+
+/** Conditions that were read at run time, at the most; contracts are few. */
+const READ_MAX = 4_096;
+const hollow = new Map<string, boolean>();
+
+/** True where a success condition holds whether or not anything was undone, as far as its words show; `before`: what the look before asked of the same capability. */
+function isHollow(condition: string, before: string | null): boolean {
+  const id = `${before ?? ''}\u0000${condition}`;
+  const known = hollow.get(id);
+  if (known !== undefined) return known;
+  if (hollow.size >= READ_MAX) hollow.clear();
+  const found = isFixed(condition, 'observed') || (before !== null && isImplied(condition, before));
+  hollow.set(id, found);
+  return found;
+}
+
+/**
+ * Judges whether an observation proves that something was undone.
+ *
+ * Shape:  a condition that proves nothing is no yes and no no, whenever its contract registered.
+ * Errors: none; `ok: false` where nobody knows.
+ */
+export function evaluateSuccess(
+  condition: string,
+  facts: Readonly<Record<string, Json>>,
+  before: string | null,
+): ConditionVerdict {
+  return isHollow(condition, before)
+    ? { ok: false, detail: `the condition ${condition} holds whether or not anything was undone: it proves nothing` }
+    : evaluateExpression(condition, facts);
 }
 
 function follows(goal: Term, given: ReadonlySet<string>): boolean {

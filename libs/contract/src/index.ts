@@ -56,6 +56,7 @@ export type { Binding, BindingFacts } from './binding.js';
 export type { BriefTerms } from './terms.js';
 export { briefOf, checksOf, classUnder, isRead, isUnsaid, termsOf } from './terms.js';
 export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } from './condition.js';
+export { evaluateSuccess } from './condition-proof.js';
 export { contractByDigest, contractByName, contractView, editorsOf, handlePlaces, isCloser } from './view.js';
 export type { ContractEntries, KnownContract } from './view.js';
 export {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { rollbackIdOf } from '@recourse/messages';
 import type { LegRequested, StepOutcome } from '@recourse/messages';
-import { harness, eachMember } from '@recourse/testing';
+import { harness, eachMember, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import fc from 'fast-check';
 import { isAtRest } from '../rules/step/step.transitions.js';
@@ -16,6 +16,8 @@ import {
   markedInput,
   PAID_OUT,
   ref,
+  requestIn,
+  settled,
   STILL_PENDING,
   terms,
   views,
@@ -150,4 +152,27 @@ describe('a recovery of several effects', () => {
       });
     }
   });
+});
+
+describe.each(WAYS)('a success condition of old that holds whatever is observed, $way', ({ isRebuilt }) => {
+  const start = (success_condition: string): CoreHarness =>
+    harness(core(), { isRebuilt, views: views() }).when(
+      markedInput({
+        terms: terms({ impact: 'write', recovery_approval_mode: 'auto', success_condition, ...SAME_LOOK }),
+      }),
+      10_000,
+    );
+  /** Before and after the call the same capability looks. */
+  const SAME_LOOK = { stale_capability: 'payments.read_balance', stale_condition: 'observed.refunded == 4900' };
+  const FRESH = { ...BALANCE_KEPT, phase: 'stale_check' as const };
+
+  it.each(['true', 'bound.args.refund_id == "re_1"', 'observed.refunded == 4900'])(
+    'is met by nothing, whatever a worker says: %s',
+    (condition) => {
+      const run = start(condition);
+      run
+        .when(answered(requestIn(run.outgoing()), 'verified', [FRESH, BALANCE_KEPT]), 11_000)
+        .then(settled({ outcome: 'uncertain', reason: 'SUCCESS_NOT_OBSERVED' }));
+    },
+  );
 });

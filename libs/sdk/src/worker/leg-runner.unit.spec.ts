@@ -99,6 +99,27 @@ const all = (count: number, outcome: string) => ids(count).map((id) => [id, outc
 
 const KEYLESS = { key_lifetime_ms: null } as const;
 
+const HOLLOW = [
+  ['holds whatever is observed', 'true'],
+  ['reads nothing of what is observed', 'bound.args.refund_id == "rf_1"'],
+  ['is what the look before asked for', 'observed.status == "settled"'],
+] as const;
+
+describe('a leg under a contract of old', () => {
+  it.each(HOLLOW)('is not taken for done, nor made again, by a condition that %s', async (_, success_condition) => {
+    const stage = new Stage();
+    const again = legWith(1, { success_condition }, { attempt: 2, reconcile_first: true });
+    expect(told(await stage.take(again))).toEqual(all(1, 'unknown'));
+    expect(stage.provider.effects).toEqual([]);
+  });
+
+  it.each(HOLLOW)('is made, and is not told as verified, by a condition that %s', async (_, success_condition) => {
+    const stage = new Stage();
+    expect(told(await stage.take(legWith(1, { success_condition })))).toEqual(all(1, 'unverified'));
+    expect(stage.provider.effects).toEqual(keys(1));
+  });
+});
+
 describe('a leg of eleven steps', () => {
   it('makes them in order, each after the one before was verified, and names them so', async () => {
     const stage = new Stage();

@@ -57,7 +57,7 @@ async function undone(
     stale_capability: 'crm.read_item',
     stale_condition: condition,
     verify_capability: 'crm.read_item',
-    success_condition: 'true',
+    success_condition: 'type(observed) == map',
     verify_max_attempts: 1,
     ...more,
   });

@@ -1,7 +1,7 @@
 // Runs one call of a step of a leg: asks decideStep, obeys, and writes down what it saw.
 //
 // Boundary: calls tools and clock, and asks for claims; sends nothing. A tool's error never leaves it.
-import { boundFacts, evaluateExpression, forwardFinding, readPayload } from '@recourse/contract';
+import { boundFacts, evaluateExpression, evaluateSuccess, forwardFinding, readPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { LegRequested, LegStep, StepReport } from '@recourse/messages';
 import { advance, decideStep } from './leg.decisions.js';
@@ -100,11 +100,10 @@ async function obey(
   }
 }
 
-async function observe(
-  { phase, capability, condition }: Extract<StepAction, { do: 'observe' }>,
-  running: Running,
-  parts: StepParts,
-): Promise<StepEvent> {
+/** What is looked for, and with which capability. */
+type Look = Omit<Extract<StepAction, { do: 'observe' }>, 'do'>;
+
+async function observe({ phase, capability, condition }: Look, running: Running, parts: StepParts): Promise<StepEvent> {
   const called = await callTool(capability, phase, running, parts);
   if (called.kind === 'failed') return { type: 'ObservationFailed', phase, failure: called.failure };
   if (phase === 'stale_check' && CONDITIONAL_WRITES.includes(running.step.stale_compares ?? ''))
@@ -115,7 +114,7 @@ async function observe(
     holds:
       condition === null && phase === 'reconcile'
         ? findingOf(called.observed)
-        : judge(condition, called.observed, running),
+        : judge({ phase, capability, condition }, called.observed, running),
   };
 }
 
@@ -123,15 +122,19 @@ async function observe(
 const CONDITIONAL_WRITES: readonly string[] = ['version', 'etag', 'compare_and_swap'];
 
 /** Whether an observation meets a condition; null when that cannot be told, which no rule takes for a yes. */
-function judge(condition: string | null, observed: Json, running: Running): boolean | null {
+function judge({ phase, capability, condition }: Look, observed: Json, running: Running): boolean | null {
   if (condition === null) return null;
+  const { leg, step, args } = running;
   // A leg does not carry the arguments of the forward action: a condition on them is for the orchestrator to judge.
-  const bound = boundFacts({ reversalArgs: running.args, externalRef: running.step.external_transaction_ref });
+  const facts = { observed, bound: boundFacts({ reversalArgs: args, externalRef: step.external_transaction_ref }) };
+  const before = step.stale_capability === capability ? step.stale_condition : null;
   // What the ledger asks about is the forward call itself: there the arguments are its own.
-  const judged = evaluateExpression(
-    condition,
-    running.leg.kind === 'compensate' ? { observed, bound } : { observed, bound, args: running.args },
-  );
+  const judged =
+    leg.kind !== 'compensate'
+      ? evaluateExpression(condition, { ...facts, args })
+      : phase === 'stale_check'
+        ? evaluateExpression(condition, facts)
+        : evaluateSuccess(condition, facts, before);
   if (judged.ok) return judged.holds;
   running.detail = judged.detail;
   return null;

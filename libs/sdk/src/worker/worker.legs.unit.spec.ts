@@ -17,7 +17,7 @@ const steps = (count: number): LegRequested['steps'] =>
       step_id: `step_${String(index + 1)}`,
       call: { ...legStep().call, idempotency_key: `rev_${String(index + 1)}` },
       stale_capability: null,
-      success_condition: 'true',
+      success_condition: 'type(observed) == map',
     }),
   );
 const named = (reports: readonly LegReported[]) => reports.map(({ steps: told }) => told.map(({ step_id }) => step_id));

@@ -94,7 +94,7 @@ describe('a worker', () => {
       legOf(),
       legOf({ leg_id: 'leg_1b' }),
       ...['run-2', 'run-3', 'run-4'].map((run_id) =>
-        legOf({ leg_id: `leg-${run_id}`, run_id, steps: [legStep({ success_condition: 'true' })] }),
+        legOf({ leg_id: `leg-${run_id}`, run_id, steps: [legStep({ success_condition: 'type(observed) == map' })] }),
       ),
     );
     const reports = await stage.reports(3);

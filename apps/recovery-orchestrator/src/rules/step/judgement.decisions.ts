@@ -5,8 +5,17 @@
 //       Of a reversal of several calls each needs its own, and a report is believed of none behind one that has none.
 //   J2. Where worker and orchestrator disagree the outcome is uncertain, never the better of the two.
 //   J3. A change that a later look back explains by our own effect is no disagreement.
+//   J5. A success condition that holds whether or not anything was undone is met by no observation.
 //   J4. A conditional write that lost is a change seen by the tool itself, whatever the look before it showed: a person's (P7).
-import { argsAt, boundFacts, callCountOf, evaluateCondition, jsonOfPayload, stepAt } from '@recourse/contract';
+import {
+  argsAt,
+  boundFacts,
+  callCountOf,
+  evaluateCondition,
+  evaluateSuccess,
+  jsonOfPayload,
+  stepAt,
+} from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type {
@@ -215,6 +224,11 @@ function seen(of: CallSeen | null, phase: ObservationPhase, capability: string |
   const observed = jsonOfPayload(last?.observed);
   if (observed === undefined || of.args === undefined) return 'unseen';
   const bound = boundFacts({ reversalArgs: of.args, externalRef: of.externalRef });
-  const verdict = evaluateCondition(condition, { observed, bound });
+  const { stale_capability, stale_condition } = of.checks;
+  const before = stale_capability === capability ? stale_condition : null;
+  const verdict =
+    phase === 'stale_check'
+      ? evaluateCondition(condition, { observed, bound })
+      : evaluateSuccess(condition, { observed, bound }, before);
   return !verdict.ok ? 'unseen' : verdict.holds ? 'holds' : 'false';
 }
