@@ -2827,5 +2827,12 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/contract/src/entries/view.ts',
     find: "return [...new Set([tenant, '*'])].flatMap((of) => entryIn(",
     replace: 'return [tenant].flatMap((of) => entryIn(',
+    id: 'e12-evidence-by-rows',
+    requirement: 'E12',
+    spec: 'apps/mutation-ledger/src/core/commits.core.unit.spec.ts',
+    test: 'where a run goes on tells what speaks against it oldest first, whatever was committed first',
+    file: 'apps/mutation-ledger/src/reads/resume.query.ts',
+    find: 'evidence: [...fallen].sort((a, b) => a.evidence.stated_at - b.evidence.stated_at),',
+    replace: 'evidence: fallen,',
   },
 ];

@@ -1224,4 +1224,22 @@ export const BREAKS: readonly Break[] = [
     find: 'return recordable(answered);',
     replace: 'return answered;',
   },
+  {
+    id: 'e12-old-falls-forgotten',
+    requirement: 'E12',
+    spec: 'libs/sdk/src/checkpoint/checkpoints.unit.spec.ts',
+    test: 'what fell of a run contradicts what it did, however much it is: what the gate is not told of the oldest is counted',
+    file: 'libs/sdk/src/checkpoint/checkpoint.decisions.ts',
+    find: 'fallen.flatMap(({ evidence: { ref }, ref_stands })',
+    replace: 'newest.flatMap(({ evidence: { ref }, ref_stands })',
+  },
+  {
+    id: 'e12-evidence-as-it-comes',
+    requirement: 'E12',
+    spec: 'libs/sdk/src/checkpoint/checkpoints.unit.spec.ts',
+    test: 'what fell of a run is told oldest first, in whatever order the record names what fell',
+    file: 'libs/sdk/src/checkpoint/resume.ts',
+    find: 'a.evidence.stated_at - b.evidence.stated_at',
+    replace: '0 * (a.evidence.stated_at - b.evidence.stated_at)',
+  },
 ];

@@ -6,7 +6,17 @@ import { eachMember, fact, WAYS } from '@recourse/testing';
 import { bundleRegistered, chunk, commit, committed, gateOf, rollback, spread, told } from './commits.testing.js';
 import type { Told } from './commits.testing.js';
 import type { Commit } from '../rules/commit/commit.messages.js';
-import { executed, ledger, NOW, REF, refund, statement, TENANT, triggerOf } from './ledger.testing.js';
+import {
+  executed,
+  ledger,
+  NOW,
+  REF,
+  refund,
+  statement,
+  TENANT,
+  TRIGGER_EVIDENCE,
+  triggerOf,
+} from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 import { resumeOf, stateAt } from '../reads/resume.query.js';
 
@@ -223,6 +233,17 @@ describe('where a run goes on', () => {
     spread(on.run, on.fallen, rollback(next), NOW + 2);
     return on;
   };
+
+  it('tells what speaks against it oldest first, whatever was committed first', () => {
+    const on = ledger();
+    const [late, early] = chain(on, ['late', 'early']).map((one) => rowOf(on, one));
+    const fell = (one: Commit | undefined, stated_at: number): Commit => {
+      if (one === undefined) throw new Error('there is such a commit');
+      return { ...one, rollback_id: 'rb_1', rollback_evidence: { ...TRIGGER_EVIDENCE, stated_at } };
+    };
+    const { evidence } = resumeOf({ commits: [fell(late, 9), fell(early, 3)], mutations: [], chunks: [] }, null);
+    expect(evidence.map(({ commit_id }) => commit_id)).toEqual([early?.commit_id, late?.commit_id]);
+  });
 
   it('says of each ref that was contradicted whether it holds now', () => {
     const on = fallenBy('invalidated', 'inv-1');

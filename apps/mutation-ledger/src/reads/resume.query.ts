@@ -27,6 +27,7 @@ export interface Resume {
   /** Null with a code that says why. */
   readonly state: Json | null;
   readonly state_code: string | null;
+  /** Oldest first. */
   readonly evidence: readonly {
     readonly commit_id: string;
     readonly rollback_id: string;
@@ -55,7 +56,7 @@ export function resumeOf(rows: RunRows, verdicts: VerdictView | null): Resume {
     checkpoint: at === null ? null : { run_id: at.run_id, commit_id: at.commit_id },
     state: restored.ok ? restored.state : null,
     state_code: restored.ok ? null : restored.code,
-    evidence: fallen,
+    evidence: [...fallen].sort((a, b) => a.evidence.stated_at - b.evidence.stated_at),
     rolled_back: fallen.map(({ commit_id: id }) => id),
     beyond: rows.commits
       .filter(({ beyond, rollback_id }) => rollback_id === null && beyond.length > 0)

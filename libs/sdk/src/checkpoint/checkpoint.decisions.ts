@@ -15,7 +15,7 @@ import type { FallenCommit, Resumed } from './resume.port.js';
 
 /** Most of the gate inputs, bytes: they ride beside a state of CHUNK_BYTES in a record of 256 KB. */
 export const GATE_BYTES_MAX = 32 * 1_024;
-/** Most evidence a gate is given: the newest. */
+/** Most evidence a gate is given: the newest; it is told how much is older. */
 const EVIDENCE_MAX = 100;
 /** Most of what was stated that a gate is given, bytes; beyond it the gate is told who contradicted what, not how. */
 const STATEMENTS_BYTES_MAX = 8 * 1_024;
@@ -51,7 +51,8 @@ export function tipOf(resumed: Resumed): Tip {
 /**
  * What the predicates read as `gate`: the caller's inputs, and under reserved names what is known now and was not then (E12).
  *
- * Shape: `contradicted` are the refs that do not hold now, or of which nobody can say that they do; `evidence` is all there was.
+ * Shape: `contradicted` are all refs that do not hold now, or of which nobody can say that they do, however many fell; `evidence` is the
+ *        newest EVIDENCE_MAX of `fallen`, which is oldest first. `evidence_left_out` counts the rest, and is absent where there is none.
  */
 export function gateInputs(
   inputs: Readonly<Record<string, Json>>,
@@ -60,7 +61,7 @@ export function gateInputs(
   const newest = fallen.slice(-EVIDENCE_MAX);
   const contradicted = [
     ...new Set(
-      newest.flatMap(({ evidence: { ref }, ref_stands }) => (ref === null || ref_stands === true ? [] : [ref])),
+      fallen.flatMap(({ evidence: { ref }, ref_stands }) => (ref === null || ref_stands === true ? [] : [ref])),
     ),
   ].sort();
   const isShort = bytesOf(newest.map(({ evidence: { statement } }) => statement)) <= STATEMENTS_BYTES_MAX;
@@ -73,7 +74,8 @@ export function gateInputs(
     stated_at,
     ref_stands,
   }));
-  return { ...inputs, contradicted, evidence };
+  const leftOut = fallen.length - newest.length;
+  return { ...inputs, contradicted, evidence, ...(leftOut === 0 ? {} : { evidence_left_out: leftOut }) };
 }
 
 /**

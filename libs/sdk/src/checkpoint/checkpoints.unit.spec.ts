@@ -218,15 +218,15 @@ describe('the gate of a checkpoint (E3)', () => {
   });
 });
 
-describe('a fact that is true again', () => {
-  const evidence = {
-    kind: 'verifier',
-    source: 'bank',
-    ref: 'order/1#paid',
-    statement: { paid: false },
-    stated_at: 2_000,
-  } as const;
+const evidence = {
+  kind: 'verifier',
+  source: 'bank',
+  ref: 'order/1#paid',
+  statement: { paid: false },
+  stated_at: 2_000,
+} as const;
 
+describe('a fact that is true again', () => {
   it('speaks against nothing any more, and what was said of it is still told (E12)', async () => {
     const { checkpoints, producer, source, options, told } = stage();
     await checkpoints.record(gated(3));
@@ -251,6 +251,36 @@ describe('a fact that is true again', () => {
         ),
       ).toMatchObject({ contradicted: ['order/1#paid'] });
     expect(gateInputs({}, [{ ...fallen, ref_stands: true }])).toMatchObject({ contradicted: [] });
+  });
+});
+
+describe('what fell of a run', () => {
+  it('contradicts what it did, however much it is: what the gate is not told of the oldest is counted', () => {
+    const of = (at: number) => ({
+      commit_id: `cmt_${String(at)}`,
+      rollback_id: 'rb_1',
+      evidence: { ...evidence, ref: `order/${String(at)}#paid`, stated_at: at },
+      ref_stands: false,
+    });
+    const gate = gateInputs(
+      {},
+      Array.from({ length: 102 }, (_, at) => of(at)),
+    );
+    expect(gate['contradicted']).toHaveLength(102);
+    expect(gate['evidence']).toMatchObject({ 0: { commit_id: 'cmt_2' }, 99: { commit_id: 'cmt_101' }, length: 100 });
+    expect(gate['evidence_left_out']).toBe(2);
+    expect(gateInputs({}, [of(1)])).not.toHaveProperty('evidence_left_out');
+  });
+
+  it('is told oldest first, in whatever order the record names what fell', async () => {
+    const { checkpoints, source, told } = stage();
+    for (const stepId of ['a', 'b', 'c']) await checkpoints.record({ stepId, producedBy: 'planner' });
+    const [a, b, c] = told().map(({ commitId }) => commitId);
+    source.rollBack(c!, { ...evidence, stated_at: 1_000 });
+    source.rollBack(b!, { ...evidence, stated_at: 3_000 });
+    source.rollBack(a!, { ...evidence, stated_at: 2_000 });
+    const { evidence: said } = await resume(source, RUN);
+    expect(said.map(({ commit_id }) => commit_id)).toEqual([c, a, b]);
   });
 });
 

@@ -1,6 +1,6 @@
 // Resume: the checkpoint before the offender, its state, and the evidence for the gate of what comes next.
 import { RESUME_REMEDIES } from './resume.port.js';
-import type { ResumeFailureCode, ResumeSource, Resumed } from './resume.port.js';
+import type { FallenCommit, ResumeFailureCode, ResumeSource, Resumed } from './resume.port.js';
 
 /** Nobody can say now where the run goes on; it does not go on from what an agent happens to remember. */
 export class ResumeUnavailable extends Error {
@@ -37,10 +37,15 @@ export async function resume(
   const answer = await source.of(tenant, runId);
   switch (answer.kind) {
     case 'known':
-      return answer.resumed;
+      return { ...answer.resumed, evidence: oldestFirst(answer.resumed.evidence) };
     case 'unrecorded':
       return FRESH_START;
     case 'unavailable':
       throw new ResumeUnavailable(answer.code ?? 'RESUME_UNAVAILABLE', runId, answer.cause);
   }
+}
+
+/** Sources name what fell as they keep it: a ledger of before by the order of its rows. */
+function oldestFirst(fallen: readonly FallenCommit[]): readonly FallenCommit[] {
+  return [...fallen].sort((a, b) => a.evidence.stated_at - b.evidence.stated_at);
 }
