@@ -220,18 +220,4 @@ describe.each(WAYS)('an effect whose record says less than is needed, $way', ({ 
       1_000,
     );
   });
-
-  it('that failed before another attempt was reserved gives nothing of that back', () => {
-    const failed = (at: number) => recorded('a', 100, { state: 'failed', recoverability: 'planned', at });
-    const retried = () =>
-      begun()
-        .when(reserve('a', 100), 1_000)
-        .when(releaseOf('a', { command_id: 'c2' }), 2_000)
-        .when(reserve('a', 100, { who: { command_id: 'c3' } }), 9_000)
-        .then(fact('BudgetReserved', {}));
-    retried().when(failed(1_500), 9_001).thenNothing().when(recorded('a', 100), 9_002).then(fact('BudgetSettled', {}));
-    retried()
-      .when(failed(9_500), 9_501)
-      .then(fact('BudgetReleased', { cause: 'failed' }));
-  });
 });

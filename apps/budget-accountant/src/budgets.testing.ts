@@ -120,6 +120,10 @@ interface Recorded {
   readonly actionDigest?: Buffer;
   /** When the ledger recorded it. */
   readonly at?: number;
+  /** When the call began, as its producer says; when it was recorded unless told. */
+  readonly began?: number;
+  /** Who found out how it ended; nobody where its producer told. */
+  readonly foundOut?: object;
 }
 
 /** What is said of an execution where a spec does not say it. */
@@ -158,11 +162,13 @@ export function recorded(effect: string, amount: number | null, more: Recorded =
       },
       consequence: said.consequence ?? movedBy(amount, more),
       execution_state: said.state,
+      found_out: said.foundOut ?? null,
       recoverability: said.recoverability,
       terms: digest === undefined ? null : terms,
       ref: {
         reversal_class: digest === undefined ? 'irreversible' : 'compensable',
         reversal_expires_at: said.expiresAt,
+        committed_at: more.began ?? more.at ?? 0,
         subject_ref: said.subject,
       },
     },

@@ -30,12 +30,12 @@ import { unasked, underRung } from '../rules/autonomy/grant.decisions.js';
 import { isMoney, negated } from '../rules/budget/bounds.decisions.js';
 import type { Bounds, Cap } from '../rules/budget/bounds.decisions.js';
 import { partiesOf } from '../rules/budget/budget.decider.js';
-import type { EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
+import type { BudgetRecord, EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
 import { moved } from '../rows/reservation.rows.js';
 import { debitCompensations } from '../rules/budget/compensation.decider.js';
 import type { Executed } from '../rules/budget/compensation.decider.js';
-import type { ExecutionEnd } from '../rules/budget/settlement.decider.js';
-import { isOfLater, isSomethingElse, refund, release, settle } from '../rules/budget/settlement.decider.js';
+import type { ExecutionEnd, Vain } from '../rules/budget/settlement.decider.js';
+import { isSomethingElse, mayBeOfLater, refund, release, settle } from '../rules/budget/settlement.decider.js';
 import { awaitedFor } from './approvals.js';
 import { earnedBy } from './autonomy.js';
 
@@ -54,8 +54,7 @@ export function onMutation(asked: Asked<Recorded>, policy: EscalationPolicy): De
   const { tenant, run_id: runId, effect_key: effectKey, initiator, capability } = execution;
   const agentId = accountOf(context.state, tenant, execution.agent_id);
   const reservation = reservations.find(context.state, reservationId(tenant, runId, effectKey));
-  if (end !== 'succeeded')
-    return isOfLater(reservation, decidedAtOf(asked.input)) ? NOTHING : append(...release(reservation, end));
+  if (end !== 'succeeded') return append(...vainly(end, reservation, asked));
   const digest = terms?.contract_digest ?? null;
   const contract = contractIn(context, digest);
   const subjectId = subjectIdOf(tenant, ref.subject_ref);
@@ -84,6 +83,21 @@ export function onMutation(asked: Asked<Recorded>, policy: EscalationPolicy): De
   const earned = isElse ? earnedBy(context, { tenant, agent: execution.agent_id, capability }, true) : allowance;
   const bounded = earned === null ? bounds : underRung(bounds, earned, ended.debits, tenant);
   return append(...settle(ended, reservation, bounded, policy));
+}
+
+/** What a call without an effect gives back: nothing of what may be a later one's. */
+function vainly(
+  end: Vain['end'],
+  reservation: Reservation | null,
+  { body: { ref, found_out }, input }: Asked<Recorded>,
+): readonly BudgetRecord[] {
+  const vain = {
+    end,
+    beganAt: ref.committed_at,
+    endedAt: decidedAtOf(input),
+    isFoundOut: found_out !== null,
+  };
+  return mayBeOfLater(reservation, vain) ? [] : release(reservation, end);
 }
 
 /** What counts where nobody had reserved it: something else was executed, and no bound has seen that. */

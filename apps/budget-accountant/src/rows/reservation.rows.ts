@@ -38,6 +38,7 @@ export function moved(
     ...changed,
     counted_at: changed.counted_at ?? (counting !== undefined && counts(counting) ? decidedAt : null),
     phase: reservationPhaseAfter(standing?.phase ?? 'absent', event),
+    ...asAnother(standing, event),
   };
   const raised = raisedAfter(next);
   const settle_by = next.phase === 'reserved' ? next.settle_by : null;
@@ -50,6 +51,13 @@ export function moved(
       : counted(state, next, { ...counting, at: decidedAt, raised: moreRaised(standing?.raised ?? [], raised) })),
   ];
 }
+
+/** What was given back and is asked for anew is another attempt's. */
+function asAnother(standing: Reservation | null, event: ReservationEvent): Pick<Reservation, 'again'> {
+  return standing?.phase === 'released' && ASKED.includes(event) ? { again: true } : {};
+}
+
+const ASKED: readonly ReservationEvent[] = ['Reserved', 'Escalated'];
 
 /** Giving back what was never counted counts nothing: what happens later is counted when it does. */
 function counts({ debits, calls, isOverrun = false }: NonNullable<Move['counting']>): boolean {

@@ -161,6 +161,8 @@ export interface Reservation {
   readonly awaited?: AwaitedApproval | null;
   /** By when it is settled or given back before a person is asked, epoch milliseconds; null when nobody has to, and once a person was asked. */
   readonly settle_by: number | null;
+  /** It was given back before and asked for anew: for another call. Absent until then, and in rows older than this. */
+  readonly again?: boolean;
 }
 
 /** A ceiling that somebody would raise. */

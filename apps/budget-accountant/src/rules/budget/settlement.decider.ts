@@ -141,14 +141,27 @@ export function release(reservation: Reservation | null, cause: 'failed' | 'canc
   return [{ type: 'BudgetReleased', body: { reservation_id, tenant, run_id, effect_key, debits, cause } }];
 }
 
+/** When a call that had no effect began, as its producer says, and when the ledger recorded how it ended; epoch milliseconds. */
+export interface Vain {
+  readonly end: Exclude<ExecutionEnd, 'succeeded'>;
+  readonly beganAt: number;
+  readonly endedAt: number;
+  /** Somebody else found out how it ended: no call is under way by then. */
+  readonly isFoundOut: boolean;
+}
+
 /**
- * Was the reservation made after the end that is heard of? It is another attempt's, and stands.
+ * May the reservation be that of a later call than the one whose end is heard of? Then it stands.
  *
- * Shape:  both instants are of the database, a clock's tolerance apart at the most.
+ * Shape:  the ledger may record a failure, and be heard, long after the next call was reserved. What was reserved anew after it
+ *         was given back is therefore freed only by the end of a call that began after that for certain, a clock's tolerance later.
+ *         In doubt it stands: whoever reserved it gives it back, or a person does once it is overdue.
  */
-export function isOfLater(reservation: Reservation | null, endedAt: number): boolean {
+export function mayBeOfLater(reservation: Reservation | null, { end, beganAt, endedAt, isFoundOut }: Vain): boolean {
   const reservedAt = reservation?.phase === 'reserved' ? reservation.counted_at : null;
-  return reservedAt !== null && reservedAt > endedAt + MARGIN_MS;
+  if (reservedAt === null) return false;
+  if (reservation?.again !== true || end === 'cancelled') return reservedAt > endedAt + MARGIN_MS;
+  return reservedAt + MARGIN_MS > (isFoundOut ? endedAt : beganAt);
 }
 
 /** Was another capability or subject executed than was reserved? What caps it was asked about nothing of that. */
