@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { contractBody, contractDigest, contractView, entryView, parseContract } from '@recourse/contract';
 import { fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { command, INR, recorded, refundView, releaseOf, reserve, RUN } from './budgets.testing.js';
+import { command, INR, owes, recorded, refundView, releaseOf, reserve, RUN, TENANT } from './budgets.testing.js';
 import { budgetsCore } from './core.js';
 import { asOneAccount } from './rules/budget/bounds.decisions.js';
 import { emptyBudget } from './rules/budget/budget.decider.js';
@@ -81,6 +81,41 @@ describe.each(WAYS)('the ceiling of an agent, $way', ({ isRebuilt }) => {
       .then(fact('BudgetOverrun', { agent_id: 'agent-a' }))
       .when(by('agent-a', 'b', 101), 3)
       .then(fact('BudgetEscalated', { exceeded: [{ scope: 'agent', used_minor: 900 }] }));
+  });
+
+  it('bounds each what counts under all where two stood under two spellings before, and each is moved by its own name', () => {
+    const stood = (scope_id: string, ceiling_minor: number) => {
+      const limits = { currency: INR, window: 'life', measure: 'debt', refunds: 'net', ceiling_minor };
+      return fact('BudgetOpened', {
+        tenant: TENANT,
+        scope: 'agent',
+        scope_id,
+        ...limits,
+        by: 'b',
+        command_id: scope_id,
+      });
+    };
+    const counted = (effect: string, agent_id: string, amount: number) => {
+      const of = { reservation_id: `res_${effect}`, tenant: TENANT, run_id: `run-${effect}`, effect_key: effect };
+      const who = { agent_id, capability: 'c', subject_id: null, mutation_id: `mut_${effect}`, expires_at: null };
+      return fact('BudgetDebited', { ...of, ...who, debits: owes(amount), reverses_mutation_id: null });
+    };
+    const move = (scope_id: string, ceiling_minor: number, command_id: string) =>
+      command('MoveCeiling', { scope: 'agent', scope_id, currency: INR, ceiling_minor }, { command_id });
+    begun()
+      .given(stood('agent-a', 1_000), stood('Agent-A', 500), counted('x', 'agent-a', 200), counted('y', 'Agent-A', 200))
+      .when(by('user:agent-a', 'a', 101), 1)
+      .then(fact('BudgetEscalated', { exceeded: [{ scope_id: 'Agent-A', used_minor: 400, ceiling_minor: 500 }] }))
+      .when(move('Agent-A', 450, 'm1'), 2)
+      .then(fact('CeilingMoved', { scope_id: 'Agent-A', from_minor: 500, ceiling_minor: 450 }))
+      .when(move('agent-a', 430, 'm2'), 3)
+      .then(fact('CeilingMoved', { scope_id: 'agent-a', from_minor: 1_000, ceiling_minor: 430 }))
+      .when(by('Agent-A', 'b', 31), 4)
+      .then(fact('BudgetEscalated', { exceeded: [{ scope_id: 'agent-a', used_minor: 400, ceiling_minor: 430 }] }))
+      .when(by('Agent-A', 'c', 30), 5)
+      .then(fact('BudgetReserved', {}))
+      .when(by('agent-a', 'd', 1), 6)
+      .then(fact('BudgetEscalated', { exceeded: [{ scope_id: 'agent-a', used_minor: 430 }] }));
   });
 
   it('bounds another agent by nothing', () => {

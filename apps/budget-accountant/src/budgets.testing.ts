@@ -186,7 +186,8 @@ function movedBy(amount: number | null, { currency = INR, sensitivity }: Recorde
 }
 
 export function changed(effects: string | readonly string[], event: string, tenant = TENANT): RecordInput {
-  const members = [effects].flat().map((effect) => ({ mutation_id: mutationOf(effect, tenant) }));
+  const who = { agent_id: null, capability: null };
+  const members = [effects].flat().map((effect) => ({ mutation_id: mutationOf(effect, tenant), ...who }));
   return logged('recourse.mutations', 'RecoverabilityChanged', { tenant, run_id: RUN, event, members }, 2, {
     partition: 3,
   });

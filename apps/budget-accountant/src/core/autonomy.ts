@@ -5,6 +5,7 @@
 // Invariants
 //   A1. Reversibility is read from the registry's contracts, whatever anybody says (D35).
 //   A2. What logs show counts for agents whom somebody watches: who has a standing at the task, or a policy about it.
+//   A3. An agent is one agent however its name is spelt: what is said of it under any spelling counts where it stands.
 import { autonomiesFor, autonomyOf, charterFor, contractByName, contractView, entryView } from '@recourse/contract';
 import type { StandingAutonomy } from '@recourse/contract';
 import { accepted, append, NOTHING, refused } from '@recourse/event-log';
@@ -20,7 +21,7 @@ import type { Allowance } from '../rules/autonomy/grant.decisions.js';
 import { changed, happeningOf, signalProblem } from '../rules/autonomy/signal.decider.js';
 import type { Change } from '../rules/autonomy/signal.decider.js';
 import type { TaskFacts } from '../rules/autonomy/standing.decisions.js';
-import { autonomies, autonomyIdOf, countedIn } from '../rows/autonomy.rows.js';
+import { autonomies, countedIn, standingsAt } from '../rows/autonomy.rows.js';
 import { hashOfSaid, misplacedTelling, refusedTelling, toldBefore } from './tellings.js';
 
 type MutationsBody<Type extends RecordOf<'recourse.mutations'>['type']> = BodyOf<'recourse.mutations', Type>;
@@ -36,18 +37,22 @@ export function onSignalled({ body, input, context }: Asked<AgentSignalled>): De
   const hash = hashOfSaid(body);
   const before = toldBefore(context.state, body, hash);
   if (before === 'same') return NOTHING;
-  const key = keyOf(tenant, agent_id, task_kind);
-  const facts = {
-    standing: autonomies.find(context.state, key.autonomy_id),
-    task: factsOf(context, tenant, autonomyOf(context.views.view(entryView.name), tenant, task_kind)),
+  const task = taskOf(context, { tenant, task_kind });
+  const facts = standingsAt(context.state, tenant, agent_id, task_kind).map((at) => ({
+    ...at,
+    task,
     now: context.now,
-  };
-  const problem = before === 'other' ? 'SIGNAL_CONFLICT' : signalProblem(body, facts);
-  if (problem !== null) return append(refusedTelling({ ...body, signal }, hash, problem));
+  }));
+  const [problem] = facts.map((at) => signalProblem(body, at)).filter((code) => code !== null);
+  const refusal = before === 'other' ? 'SIGNAL_CONFLICT' : problem;
+  if (refusal !== undefined) return append(refusedTelling({ ...body, signal }, hash, refusal));
   const happening = happeningOf(body);
-  const said = { source, event_id, content_hash: hash, run_id, reason };
-  const change = changed(key, happening, facts, happening.kind === 'said' ? { ...said, signal } : said);
-  return append({ type: 'AutonomyChanged', body: change });
+  const told = { source, event_id, content_hash: hash, run_id, reason };
+  const said = happening.kind === 'said' ? { ...told, signal } : told;
+  return also(
+    NOTHING,
+    facts.map(({ key, ...at }) => changed(key, happening, at, said)),
+  );
 }
 
 /** An execution that nobody reserved, or asked about, takes its agent a rung, as a violation does. */
@@ -151,11 +156,12 @@ export function earnedBy(
   { tenant, agent, capability }: { readonly tenant: string; readonly agent: string; readonly capability: string },
   isSelf: boolean,
 ): Allowance {
-  const [first, ...others] = autonomiesFor(context.views.view(entryView.name), tenant, capability).map((each) => ({
-    taskKind: each.taskKind,
-    task: factsOf(context, tenant, each),
-    standing: isSelf ? autonomies.find(context.state, autonomyIdOf(tenant, agent, each.taskKind)) : null,
-  }));
+  const [first, ...others] = autonomiesFor(context.views.view(entryView.name), tenant, capability).flatMap((each) => {
+    const { taskKind } = each;
+    const task = factsOf(context, tenant, each);
+    const standings = isSelf ? standingsAt(context.state, tenant, agent, taskKind) : [{ standing: null }];
+    return standings.map(({ standing }) => ({ taskKind, task, standing }));
+  });
   // A capability is part of one kind of task at least: its own.
   return allowanceOf([first ?? ownKind(context, tenant, capability), ...others], context.now);
 }
@@ -192,9 +198,9 @@ function watched(
   { tenant, agent, capability }: { readonly tenant: string; readonly agent: string; readonly capability: string },
 ): readonly Watched[] {
   return autonomiesFor(context.views.view(entryView.name), tenant, capability)
-    .map((each) => {
-      const key = keyOf(tenant, agent, each.taskKind);
-      return { key, standing: autonomies.find(context.state, key.autonomy_id), task: factsOf(context, tenant, each) };
+    .flatMap((each) => {
+      const task = factsOf(context, tenant, each);
+      return standingsAt(context.state, tenant, agent, each.taskKind).map((at) => ({ ...at, task }));
     })
     .filter(({ standing, task }) => standing !== null || task.version !== null);
 }
@@ -231,10 +237,6 @@ function answered(answer: FreezeAnswer): Decision {
 function also(decision: Decision, changes: readonly Change[]): Decision {
   if (changes.length === 0) return decision;
   return { ...decision, records: [...decision.records, ...changes.map((body) => ({ type: 'AutonomyChanged', body }))] };
-}
-
-function keyOf(tenant: string, agent_id: string, task_kind: string): Key {
-  return { autonomy_id: autonomyIdOf(tenant, agent_id, task_kind), tenant, agent_id, task_kind };
 }
 
 /** Anything else is no id of ours, and may be no address at all. */

@@ -2,7 +2,8 @@
 import { row } from '@recourse/event-log';
 import type { Change, Fold, StateView } from '@recourse/event-log';
 import { deriveId, keptIds } from '@recourse/kernel';
-import type { Autonomy, AutonomyChange } from '../rules/autonomy/autonomy.messages.js';
+import type { Autonomy, AutonomyChange, Key } from '../rules/autonomy/autonomy.messages.js';
+import { namesOf, spelt } from './names.rows.js';
 
 /** Id of what an agent has earned at a kind of task (D30). */
 export const autonomyIdOf: (tenant: string, agent: string, taskKind: string) => string = keptIds('aut');
@@ -32,6 +33,31 @@ export const autonomies = row<Autonomy>({
   },
   indexes: [['tenant', 'agent_id', 'task_kind']],
 });
+
+/**
+ * What stands for an agent at a kind of task, under each spelling of its name; where nothing does, nothing under this one.
+ *
+ * Shape:  one, unless it stood under several spellings before an agent was one agent however it is spelt: then all of them, of
+ *         which the lowest holds.
+ */
+export function standingsAt(
+  state: StateView,
+  tenant: string,
+  agent: string,
+  task_kind: string,
+): readonly [At, ...At[]] {
+  const [first, ...others] = [...new Set([...namesOf(state, tenant, agent), agent])].flatMap((agent_id) => {
+    const standing = autonomies.find(state, autonomyIdOf(tenant, agent_id, task_kind));
+    return standing === null ? [] : [{ key: standing, standing }];
+  });
+  const autonomy_id = autonomyIdOf(tenant, agent, task_kind);
+  return [first ?? { key: { autonomy_id, tenant, agent_id: agent, task_kind }, standing: null }, ...others];
+}
+
+interface At {
+  readonly key: Key;
+  readonly standing: Autonomy | null;
+}
 
 /** Each change is a row of its own: nobody loads them to decide. */
 const changes = row<AutonomyChange>({
@@ -112,6 +138,7 @@ export const autonomyChanged: Fold<'recourse.budgets', 'AutonomyChanged'> = (bod
     ...(source === null || event_id === null || content_hash === null
       ? []
       : [told(toldIdOf(tenant, source, event_id), content_hash)]),
+    ...spelt(state, tenant, agent_id),
     ...(cause === 'compensation_verified' && mutation_id !== null ? [countedAt(state, mutation_id, autonomy_id)] : []),
   ];
 };

@@ -206,7 +206,7 @@ export function accountOf(state: StateView, tenant: string, agent: string): stri
   return bounded ?? (standing.includes(agent) ? agent : (standing[0] ?? agent));
 }
 
-/** Where a ceiling stands, or is to stand: one that was set under another spelling of an agent's name is that one. */
+/** Where a ceiling stands, or is to stand: as it is spelt here; one that was set under another spelling alone is that one. */
 export function placeOf<Place extends Omit<BudgetKey, 'tenant'> & { readonly measure: BudgetMeasure }>(
   state: StateView,
   tenant: string,
@@ -214,7 +214,7 @@ export function placeOf<Place extends Omit<BudgetKey, 'tenant'> & { readonly mea
 ): Place {
   const { scope, scope_id, currency, window, measure } = place;
   if (scope !== 'agent') return place;
-  const names = namesOf(state, tenant, scope_id);
+  const names = [scope_id, ...namesOf(state, tenant, scope_id)];
   const among = (is: (one: Budget) => boolean): string | undefined =>
     names.find((name) => agentBudgets(state, tenant, name).some(is));
   const isIt = (one: Budget): boolean =>

@@ -1,5 +1,5 @@
 // Decides what somebody says of an agent: who may say it, whether it can be so, and what it changes. Pure.
-import { isSubject, isUsableId } from '@recourse/kernel';
+import { isSubject, isUsableId, personKey } from '@recourse/kernel';
 import type { AgentSignalled, AutonomyChanged, AutonomyCause, Rung, Standing } from '@recourse/messages';
 import { DERIVED_SIGNALS, INCIDENTS, SIGNAL_REFUSALS, SIGNALS, WHOLE_PPM } from './autonomy.messages.js';
 import type { Autonomy, Incident, Key, SignalName, SignalRefusal } from './autonomy.messages.js';
@@ -105,6 +105,5 @@ function isNamed({ agent_id, source, task_kind, event_id, run_id }: AgentSignall
 
 /** However the name is spelt. */
 function isOneself(source: string, agent: string): boolean {
-  const bare = (name: string): string => name.toLowerCase().replace(/^agent:/u, '');
-  return bare(source) === bare(agent);
+  return personKey(source) === personKey(agent);
 }

@@ -6,7 +6,7 @@
 //   Q3. What nobody knows of yet is waited for, since it stands in another log; then it is a breach, like an overrun, once.
 import type { GrantedApproval } from '@recourse/contract';
 import { briefOf, forwardApprovalId } from '@recourse/contract';
-import { isPerson, MARGIN_MS } from '@recourse/kernel';
+import { isPerson, MARGIN_MS, personKey } from '@recourse/kernel';
 import type { AwaitedApproval, Excess } from '@recourse/messages';
 import { partiesOf } from './budget.decider.js';
 import type { BudgetRecord, Escalation, EscalationPolicy, Reservation } from './budget.messages.js';
@@ -45,7 +45,8 @@ export function wantedOf(granted: GrantedApproval, reservation: Reservation | nu
 
 /** Is it what was reserved? Who reserves one thing, and does another under its key, was told nothing of that. */
 export function isAsReserved(reservation: Reservation, { capability, agentId }: Done): boolean {
-  return reservation.capability === capability && reservation.agent_id === agentId;
+  const { agent_id: reservedFor } = reservation;
+  return reservation.capability === capability && reservedFor !== null && personKey(reservedFor) === personKey(agentId);
 }
 
 /** The approval that an effect needed of those who were `wanted`; null where nobody was, or nobody can tell. */
