@@ -57,7 +57,10 @@ describe.each(WAYS)('the rung of an agent, $way', ({ isRebuilt }) => {
       .when(reserve('a', 900, { capability: REFUNDS, who: { principal: 'Agent-7' } }), 1_500)
       .then(fact('BudgetReserved', { agent_id: 'Agent-7', forward_approval: null }))
       .when(signalled('safety_violation', null, { stated_at: 2 }), 2_000)
-      .when(recorded('a', 900, { agent: 'agent-7', capability: REFUNDS, digest, actionDigest: Buffer.alloc(32) }), 3_000)
+      .when(
+        recorded('a', 900, { agent: 'agent-7', capability: REFUNDS, digest, actionDigest: Buffer.alloc(32) }),
+        3_000,
+      )
       .then(fact('BudgetSettled', { awaited: null }));
   });
 

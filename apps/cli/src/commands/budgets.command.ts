@@ -230,6 +230,7 @@ function addMove(budgets: Command, act: Act): void {
         async (session, { scopeId, ceiling, until, idempotencyKey, ...asked }) => {
           const body = {
             ...asked,
+            ...ofTenant(session),
             scope_id: scopeId,
             ceiling_minor: minorOf(ceiling),
             until: until === undefined ? null : instantOf(until),
@@ -239,6 +240,11 @@ function addMove(budgets: Command, act: Act): void {
         },
       ),
     );
+}
+
+/** Whose ceiling it is: a token for all tenants does not say. */
+function ofTenant({ tenant }: Session): { readonly tenant?: string } {
+  return tenant === null || tenant === '*' ? {} : { tenant };
 }
 
 /** Which ceiling, and what it is to be. */
@@ -284,7 +290,7 @@ function addOpen(budgets: Command, act: Act): void {
     .addOption(IDEMPOTENCY_KEY())
     .action(
       act<Ceiling>(async (session, { scopeId, ceiling, idempotencyKey, ...asked }) => {
-        const body = { ...asked, scope_id: scopeId, ceiling_minor: minorOf(ceiling) };
+        const body = { ...asked, ...ofTenant(session), scope_id: scopeId, ceiling_minor: minorOf(ceiling) };
         const answer = await session.service('budgets').command('/v1/budgets', body, idempotencyKey);
         session.show(answer, () => formatFields(Object.entries(answer)));
       }),

@@ -116,6 +116,30 @@ describe('budgets', () => {
     expect(out()).toContain('agent-9 acted under what was reserved in the name of another');
   });
 
+  const placed = ['--scope', 'agent', '--scope-id', 'a', '--ceiling', '1200', '--currency', 'EUR'];
+
+  it('say at once whom a raise is proposed to, and look for no other outcome', async () => {
+    const proposed = { escalation_id: 'esc_1', ceiling_minor: 1200, from_minor: 100 };
+    const { call, asked, out } = desk(({ pathname }) =>
+      pathname === '/v1/budgets/move' ? Response.json(proposed, { status: 202 }) : undefined,
+    );
+    expect(await call('budgets', 'move', ...placed, '--reason', 'sale')).toBe(0);
+    expect(asked).toHaveLength(1);
+    expect(out()).toMatch(/escalation_id +esc_1/);
+  });
+
+  it.each([
+    ['open', ['--tenant', 'acme'], { tenant: 'acme' }],
+    ['move', ['--tenant', 'acme', '--reason', 'sale'], { tenant: 'acme' }],
+    ['open', [], {}],
+    ['move', ['--tenant', '*', '--reason', 'sale'], {}],
+  ])('%s with %j say whose ceiling it is: a token for all tenants does not', async (verb, more, named) => {
+    const { call, asked } = desk(table({ '/v1/budgets': {}, '/v1/budgets/move': {} }));
+    expect(await call('budgets', verb, ...placed, ...more)).toBe(0);
+    const { tenant, scope_id } = asked[0]?.body as { readonly tenant?: string; readonly scope_id: string }; // what was sent
+    expect({ scope_id, ...(tenant === undefined ? {} : { tenant }) }).toEqual({ scope_id: 'a', ...named });
+  });
+
   it('set a ceiling in minor units, and nothing else', async () => {
     const { call, asked, note } = desk(table({ '/v1/budgets': { scope: 'run' } }));
     const ceiling = (minor: string) =>

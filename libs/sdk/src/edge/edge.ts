@@ -126,7 +126,6 @@ const PAGE_MAX = 500;
 const FOLLOW_MS = 30_000;
 const FOLLOW_EVERY_MS = 500;
 const TAKEN = 202;
-/** What a header carries unchanged, as long as a service takes it. */
 const KEY_FORM = /^[!-~](?:[ -~]{0,198}[!-~])?$/u;
 const KEY_RULE = 'an idempotency key is 1 to 200 signs of ASCII without blanks around them';
 
@@ -158,21 +157,18 @@ class FetchClient implements EdgeClient {
     do {
       const limit = String(Math.min(PAGE_MAX, countMax - items.length));
       const page = await this.get(path, { ...query, limit, cursor });
-      if (!Array.isArray(page['items']))
-        throw new EdgeProblem('ANSWER_UNREADABLE', `the answer to ${path} has no list of items`, {
-          from: this.who,
-          status: 200,
-        });
+      if (!Array.isArray(page['items'])) throw this.unreadable(`the answer to ${path} has no list of items`);
       items.push(...page['items'].map(docOf));
       const next = typeof page['next_cursor'] === 'string' ? page['next_cursor'] : undefined;
       if (next !== undefined && next === cursor)
-        throw new EdgeProblem('ANSWER_UNREADABLE', `the list ${path} does not go on behind its cursor`, {
-          from: this.who,
-          status: 200,
-        });
+        throw this.unreadable(`the list ${path} does not go on behind its cursor`);
       cursor = next;
     } while (cursor !== undefined && items.length < countMax);
     return { items, more: cursor !== undefined };
+  }
+
+  private unreadable(detail: string): EdgeProblem {
+    return new EdgeProblem('ANSWER_UNREADABLE', detail, { from: this.who, status: 200 });
   }
 
   async command(path: string, body: object, idempotencyKey: string = randomUUID()): Promise<Doc> {
@@ -191,12 +187,12 @@ class FetchClient implements EdgeClient {
     const request: EdgeRequest = { method: 'POST', path, body, idempotencyKey };
     let answer = await this.send(request, timeoutMs);
     const place = answer.location;
-    while (answer.status === TAKEN && clock.monotonic() < until) {
+    while (isPending(answer) && clock.monotonic() < until) {
       await clock.sleep(FOLLOW_EVERY_MS);
       // The same command under the same key is answered with its outcome, too.
       answer = await this.send(isPath(place) ? { method: 'GET', path: place } : request, timeoutMs);
     }
-    if (answer.status !== TAKEN) return bodyOf(answer);
+    if (!isPending(answer)) return bodyOf(answer);
     throw new EdgeProblem(
       'OUTCOME_PENDING',
       `the command with the idempotency key ${idempotencyKey} was taken and has no outcome yet${isPath(place) ? `; it will be at ${place}` : ''}`,
@@ -239,8 +235,13 @@ class FetchClient implements EdgeClient {
 
 /** The body of a good answer. Errors: EdgeProblem with the service's code. */
 export function bodyOf(answer: EdgeAnswer): Doc {
-  if (answer.status >= 200 && answer.status < 300 && answer.status !== TAKEN) return answer.body;
+  if (answer.status >= 200 && answer.status < 300 && !isPending(answer)) return answer.body;
   throw problemOf(answer);
+}
+
+/** Taken, and how it ended is to be asked for; what says more is the outcome: that somebody else is asked first, say. */
+function isPending({ status, body, location }: EdgeAnswer): boolean {
+  return status === TAKEN && (location !== null || body['status'] === 'pending' || Object.keys(body).length === 0);
 }
 
 const SERVICE_IN_TROUBLE = 500;

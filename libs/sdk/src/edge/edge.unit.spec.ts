@@ -202,6 +202,15 @@ describe('a command to an edge', () => {
     },
   );
 
+  it.each([
+    ['at once', []],
+    ['later', [{ ...TAKEN, text: '{"command_id":"c","status":"pending"}', location: '/v1/commands/c' }]],
+  ])('whose outcome is that somebody else is asked first is answered with that, %s', async (_when, before) => {
+    const { client, sent } = service([...before, { status: 202, text: '{"escalation_id":"esc_1"}' }]);
+    expect(await client.command('/v1/budgets/move', {}, 'k')).toEqual({ escalation_id: 'esc_1' });
+    expect(sent).toHaveLength(before.length + 1);
+  });
+
   it('that has no outcome for long is pending, under a key that is told', async () => {
     const { client } = service([TAKEN]);
     await expect(client.command('/v1/things', {}, 'my-key')).rejects.toMatchObject({
