@@ -2,6 +2,7 @@
 import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
 import type { BodyOf } from '@recourse/messages';
 import { windowAt } from '../rules/budget/bounds.decisions.js';
+import { withMoved } from '../rules/budget/ceiling.decider.js';
 import { briefOf } from '@recourse/contract';
 import { budgets, escalations, readBudget, standingBudget } from './kinds.js';
 import { spelt } from './names.rows.js';
@@ -67,10 +68,7 @@ type Moved = BodyOf<'recourse.budgets', 'CeilingMoved'>;
 
 /** Moves a ceiling, and remembers what it falls back to. */
 export function fallen(body: Moved, state: StateView): readonly Change[] {
-  const { tenant, scope, scope_id, currency, window, measure, ceiling_minor, from_minor, until } = body;
+  const { tenant, scope, scope_id, currency, window } = body;
   const standing = standingBudget(state, { tenant, scope, scope_id, currency, window });
-  const ceiling = measure === 'debt' ? { ceiling_minor } : { value_ceiling_minor: ceiling_minor };
-  const kept = standing.decay?.measure === measure ? null : standing.decay;
-  const decay = until === null ? kept : { measure, at: until, to_minor: from_minor };
-  return [budgets.put({ ...standing, ...ceiling, decay })];
+  return [budgets.put(withMoved(standing, body))];
 }

@@ -5,6 +5,7 @@ import { deriveId, keptIds } from '@recourse/kernel';
 import type { NotedApproval } from '../rules/budget/approval.decisions.js';
 import { asOneAccount, ceilingOf } from '../rules/budget/bounds.decisions.js';
 import { emptyBudget } from '../rules/budget/budget.decider.js';
+import { decaysOf } from '../rules/budget/ceiling.decider.js';
 import type { BudgetMeasure, BudgetScope, BudgetWindow } from '@recourse/messages';
 import type {
   Budget,
@@ -26,7 +27,7 @@ export const budgets = row<Budget>({
   table: 'budgets',
   group: ({ tenant, scope, scope_id }) => budgetGroup(tenant, scope, scope_id),
   key: ({ currency, window }) => budgetKey(currency, window),
-  due: ({ decay }) => decay?.at ?? null,
+  due: (budget) => decaysOf(budget)[0]?.at ?? null,
   columns: {
     tenant: 'text',
     scope: 'text',

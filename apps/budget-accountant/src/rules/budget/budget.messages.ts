@@ -89,13 +89,22 @@ export interface Budget {
   readonly moved_back_minor: number;
   readonly value_refunds: BudgetRefunds;
   /** What one of its ceilings falls back to, and when, epoch milliseconds; null where none does. */
-  readonly decay: { readonly measure: BudgetMeasure; readonly at: number; readonly to_minor: number } | null;
+  readonly decay: Decay | null;
+  /** The same of the other ceiling, where both do. */
+  readonly decay_too?: Decay;
   /** By how much the ceiling of debt is higher for what was let through with a raise; nothing in rows older than this. */
   readonly raised_minor?: number;
   /** The same of the ceiling of value. */
   readonly value_raised_minor?: number;
   /** True once an execution nobody reserved was debited. */
   readonly overrun: boolean;
+}
+
+/** When a ceiling falls back, epoch milliseconds, and to what. */
+export interface Decay {
+  readonly measure: BudgetMeasure;
+  readonly at: number;
+  readonly to_minor: number;
 }
 
 /** Which budget. */

@@ -8,6 +8,7 @@ import type {
   BudgetAnswer,
   BudgetCommand,
   BudgetRecord,
+  Decay,
   EscalationPolicy,
   Proposal,
 } from './budget.messages.js';
@@ -72,10 +73,50 @@ export function raised(proposal: Proposal, by: string, commandId: string): Budge
   return { type: 'CeilingMoved', body };
 }
 
+/** Ceilings of a budget that fall back, the soonest first. */
+export function decaysOf({ decay, decay_too }: Pick<Budget, 'decay' | 'decay_too'>): readonly Decay[] {
+  return [decay, decay_too ?? null].filter((one) => one !== null).sort((one, other) => one.at - other.at);
+}
+
+type Moved = Pick<
+  BodyOf<'recourse.budgets', 'CeilingMoved'>,
+  'measure' | 'ceiling_minor' | 'from_minor' | 'until' | 'cause'
+>;
+
+/**
+ * A budget whose ceiling moved, and what its ceilings fall back to.
+ *
+ * What was granted for a while is no higher for longer: it falls back to the lowest that it was before, also where it was raised
+ * further or lowered a little meanwhile. Only what is lowered below that, or raised for good, falls back no more.
+ */
+export function withMoved({ decay, decay_too, ...budget }: Budget, moved: Moved): Budget {
+  const { measure, ceiling_minor } = moved;
+  const pending = decaysOf({ decay, ...(decay_too === undefined ? {} : { decay_too }) });
+  const others = pending.filter((one) => one.measure !== measure);
+  const own = pending.find((one) => one.measure === measure) ?? null;
+  const next = fallOf(moved, own, ceilingOf({ ...budget, decay: null }, measure));
+  const [first = null, second] = [...(next === null ? [] : [next]), ...others].sort((one, other) => one.at - other.at);
+  const ceiling = measure === 'debt' ? { ceiling_minor } : { value_ceiling_minor: ceiling_minor };
+  return { ...budget, ...ceiling, decay: first, ...(second === undefined ? {} : { decay_too: second }) };
+}
+
+/** What a ceiling falls back to after it moved; `own` is what it would have fallen back to. */
+function fallOf(
+  { measure, ceiling_minor, from_minor, until, cause }: Moved,
+  own: Decay | null,
+  standing: number | null,
+): Decay | null {
+  const isLowered = cause === 'lowered' && own !== null && own.to_minor < ceiling_minor;
+  if (until === null) return isLowered ? own : null;
+  const to_minor = Math.min(from_minor, standing ?? from_minor, own?.to_minor ?? from_minor);
+  return { measure, at: isLowered ? Math.min(until, own.at) : until, to_minor };
+}
+
 /** Falls back to what it was; null while there is time. */
 export function decayed(budget: Budget, now: number): BudgetRecord | null {
-  const { decay, tenant, scope, scope_id, currency, window } = budget;
-  if (decay === null || now < decay.at) return null;
+  const { tenant, scope, scope_id, currency, window } = budget;
+  const [decay] = decaysOf(budget);
+  if (decay === undefined || now < decay.at) return null;
   return {
     type: 'CeilingMoved',
     body: {

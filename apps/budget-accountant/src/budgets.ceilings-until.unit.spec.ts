@@ -1,0 +1,90 @@
+// A ceiling that two people raised for a while is not higher for longer: whatever else moves meanwhile, it falls back.
+import { describe, expect, it } from '@jest/globals';
+import { contractView, entryView } from '@recourse/contract';
+import { deriveId } from '@recourse/kernel';
+import { fact, harness, memoryView, WAYS } from '@recourse/testing';
+import type { CoreHarness } from '@recourse/testing';
+import { command, INR, open, RUN, TENANT } from './budgets.testing.js';
+import { budgetsCore } from './core.js';
+
+const BRUNO = { principal: 'bruno', roles: ['budget_owner', 'approver'] };
+
+describe.each(WAYS)('a ceiling that is raised for a while, $way', ({ isRebuilt }) => {
+  const opened = (): CoreHarness =>
+    harness(budgetsCore(), {
+      isRebuilt,
+      views: { contracts: memoryView(contractView), entries: memoryView(entryView) },
+    })
+      .when(open('run', 1_000), 1)
+      .when(command('OpenBudget', { ...place, measure: 'value', ceiling_minor: 1_000 }), 1);
+  const place = { scope: 'run', scope_id: RUN, currency: INR };
+  const move = (command_id: string, ceiling_minor: number, until: number | null, measure = 'debt') =>
+    command('MoveCeiling', { ...place, measure, ceiling_minor, until }, { ...BRUNO, command_id });
+  const yes = (command_id: string) =>
+    command(
+      'DecideEscalation',
+      { escalation_id: deriveId('esc', deriveId('cei', TENANT, command_id)), approved: true, reason: 'because' },
+      { principal: 'dana', command_id: `yes-${command_id}` },
+    );
+  /** Two people raise it. */
+  const raised = (desk: CoreHarness, at: number, ...how: Parameters<typeof move>) =>
+    desk
+      .when(move(...how), at)
+      .then(fact('CeilingProposed', {}))
+      .when(yes(how[0]), at)
+      .then(fact('EscalationDecided', {}), fact('CeilingMoved', { cause: 'raised' }));
+  const ceilings = (desk: CoreHarness) => {
+    const { ceiling_minor, value_ceiling_minor } =
+      desk.rows('budget').find(({ doc }) => doc['scope'] === 'run')?.doc ?? {};
+    return [ceiling_minor, value_ceiling_minor];
+  };
+
+  it.each([
+    ['longer', 20_000],
+    ['less long', 5_000],
+  ])('and further for %s falls back to what was set for good', (_how, until) => {
+    const desk = raised(raised(opened(), 10, 'a', 5_000, 10_000), 20, 'b', 8_000, until);
+    expect(ceilings(desk.whenDue(until - 1))).toEqual([8_000, 1_000]);
+    expect(ceilings(desk.whenDue(until))).toEqual([1_000, 1_000]);
+    expect(ceilings(desk.whenDue(30_000))).toEqual([1_000, 1_000]);
+  });
+
+  it.each([
+    ['for good', null],
+    ['for longer', 20_000],
+  ])('and lowered %s by one of them falls back all the same', (_how, until) => {
+    const desk = raised(opened(), 10, 'a', 5_000, 10_000)
+      .when(move('b', 4_999, until), 20)
+      .then(fact('CeilingMoved', { from_minor: 5_000, ceiling_minor: 4_999, cause: 'lowered' }));
+    expect(ceilings(desk.whenDue(9_999))).toEqual([4_999, 1_000]);
+    expect(ceilings(desk.whenDue(10_000))).toEqual([1_000, 1_000]);
+    expect(ceilings(desk.whenDue(30_000))).toEqual([1_000, 1_000]);
+  });
+
+  it('falls back when its time is over, whatever is raised of what it moves: each in its time', () => {
+    const desk = raised(raised(opened(), 10, 'a', 5_000, 10_000), 20, 'b', 8_000, 20_000, 'value');
+    expect(ceilings(desk.whenDue(9_999))).toEqual([5_000, 8_000]);
+    expect(ceilings(desk.whenDue(10_000))).toEqual([1_000, 8_000]);
+    expect(ceilings(desk.whenDue(20_000))).toEqual([1_000, 1_000]);
+    expect(desk.rows('budget').map(({ dueAt }) => dueAt)).toEqual(desk.rows('budget').map(() => null));
+    const other = raised(raised(opened(), 10, 'a', 5_000, 20_000), 20, 'b', 8_000, 10_000, 'value');
+    expect(ceilings(other.whenDue(10_000))).toEqual([5_000, 1_000]);
+    expect(ceilings(other.whenDue(20_000))).toEqual([1_000, 1_000]);
+  });
+
+  it('falls back no higher than it was lowered to before the other one agreed', () => {
+    const desk = opened()
+      .when(move('a', 5_000, 10_000), 10)
+      .when(move('b', 100, null), 20)
+      .when(yes('a'), 30)
+      .then(fact('EscalationDecided', {}), fact('CeilingMoved', { ceiling_minor: 5_000 }));
+    expect(ceilings(desk.whenDue(10_000))).toEqual([100, 1_000]);
+  });
+
+  it('stays where it is lowered to for good below what it would fall back to, and where two raise it for good', () => {
+    const lowered = raised(opened(), 10, 'a', 5_000, 10_000).when(move('b', 500, null), 20);
+    expect(ceilings(lowered.whenDue(30_000))).toEqual([500, 1_000]);
+    const kept = raised(raised(opened(), 10, 'a', 5_000, 10_000), 20, 'b', 6_000, null);
+    expect(ceilings(kept.whenDue(30_000))).toEqual([6_000, 1_000]);
+  });
+});
