@@ -1102,6 +1102,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/eval/forbidden.ts',
     find: '.filter(({ name }) => !known.some((one) => fits(name, one)))',
     replace: '.filter(({ name }) => known.length === 0 && !known.some((one) => fits(name, one)))',
+  },
+  {
     id: 'guides-raise-without-an-outcome',
     requirement: 'guides/budgets',
     spec: 'apps/cli/src/commands/budgets.command.unit.spec.ts',

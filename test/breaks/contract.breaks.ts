@@ -997,7 +997,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a27-asked-before-taken-for-proof',
-    requirement: 'A27/proof',
+    requirement: 'A27/hollow',
     spec: 'libs/sdk/src/worker/leg-runner.unit.spec.ts',
     test: 'a leg under a contract of old is not taken for done, nor made again, by a condition that is what the look before asked for',
     file: 'libs/contract/src/condition-proof.ts',

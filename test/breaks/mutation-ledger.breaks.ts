@@ -2827,6 +2827,8 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/contract/src/entries/view.ts',
     find: "return [...new Set([tenant, '*'])].flatMap((of) => entryIn(",
     replace: 'return [tenant].flatMap((of) => entryIn(',
+  },
+  {
     id: 'e12-evidence-by-rows',
     requirement: 'E12',
     spec: 'apps/mutation-ledger/src/core/commits.core.unit.spec.ts',

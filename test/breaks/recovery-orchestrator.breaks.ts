@@ -2234,7 +2234,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a27-hollow-condition-met',
-    requirement: 'A27/proof',
+    requirement: 'A27/hollow',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.truth.unit.spec.ts',
     test: 'a success condition of old that holds whatever is observed, straight is met by nothing, whatever a worker says: true',
     file: 'apps/recovery-orchestrator/src/rules/step/judgement.decisions.ts',

@@ -393,7 +393,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'a27-look-back-believes-hollow',
-    requirement: 'A27/proof',
+    requirement: 'A27/hollow',
     spec: 'libs/sdk/src/worker/leg-runner.unit.spec.ts',
     test: 'a leg under a contract of old is not taken for done, nor made again, by a condition that holds whatever is observed',
     file: 'libs/sdk/src/worker/step-runner.ts',
