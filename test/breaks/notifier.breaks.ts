@@ -264,5 +264,12 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/notifier/src/reads/deliveries.query.ts',
     find: '{ ...endpoint, tenants: [tenant] }',
     replace: 'endpoint',
+    id: 'p12-promise-in-no-list',
+    requirement: 'P12/promised',
+    spec: 'apps/notifier/src/core.unit.spec.ts',
+    test: 'an effect that waits for people is an item where its agent said that it would make the call again, and did not',
+    file: 'apps/notifier/src/rules/item/effect.decisions.ts',
+    find: "isFailed ? ASKED.failed : 'execution'",
+    replace: "!isFailed ? ASKED.failed : 'execution'",
   },
 ];

@@ -102,3 +102,63 @@ describe.each(WAYS)('an execution nobody told the end of, $way', ({ isRebuilt })
     }
   });
 });
+
+describe.each(WAYS)('a call that failed and that its agent is about to make again, $way', ({ isRebuilt }) => {
+  const failed = (more: object = {}) =>
+    executed(
+      refund({ outcome: 'failed', result: null, external_transaction_ref: null, error_kind: 'SERVER', ...more }),
+    );
+  const promised = (more: object = {}) => failed({ handled_as: 'retry_scheduled', ...more });
+  const start = () => ledger({ isRebuilt, concludeWithinMs: CONCLUDE_WITHIN }).run.when(promised(), NOW);
+  const awaited = (run: ReturnType<typeof start>): unknown => run.rows('mutation')[0]?.doc.awaited;
+  const again = { event_id: 'evt-2', committed_at: NOW + 1 };
+
+  it.each(['retry_scheduled', 'evidence_refreshed'])(
+    'is awaited of it, and a person’s where it never comes: %s',
+    (handled_as) => {
+      const run = ledger({ isRebuilt, concludeWithinMs: CONCLUDE_WITHIN }).run.when(failed({ handled_as }), NOW);
+      expect(awaited(run)).toEqual({ owner: 'agent-1', deadline_at: DEADLINE, is_overdue: false });
+      run
+        .whenDue(DEADLINE - 1)
+        .thenNothing()
+        .whenDue(DEADLINE)
+        .then(
+          fact('ExecutionOverdue', { mutation_id: MUTATION, execution_state: 'failed', owner: 'role:administrator' }),
+        );
+      expect(run.rows('mutation')).toMatchObject([
+        { doc: { awaited: { owner: 'role:administrator', is_overdue: true }, asked_because: 'RETRY_NOT_MADE' } },
+      ]);
+    },
+  );
+
+  it('is nobody’s once it was made: that it took hold, or failed for good', () => {
+    for (const told of [executed(refund(again)), failed(again)]) {
+      const run = start()
+        .when(told, NOW + 2)
+        .whenDue(DEADLINE + 2)
+        .thenNothing();
+      expect(awaited(run)).toBeNull();
+    }
+  });
+
+  it('has a new deadline with each promise, and counts also where it comes after a person was asked', () => {
+    const run = start()
+      .when(promised(again), NOW + 10)
+      .whenDue(DEADLINE)
+      .thenNothing()
+      .whenDue(DEADLINE + 10)
+      .then(fact('ExecutionOverdue', { execution_state: 'failed' }))
+      .when(promised({ event_id: 'evt-3', committed_at: NOW + 2 }), DEADLINE + 20)
+      .then(fact('MutationRecorded', { execution_state: 'failed', conclude_by: DEADLINE + 20 + CONCLUDE_WITHIN }))
+      .when(executed(refund({ event_id: 'evt-4' })), DEADLINE + 30)
+      .then(fact('MutationRecorded', { execution_state: 'succeeded' }));
+    expect(awaited(run)).toBeNull();
+  });
+
+  it('asks a person, and no worker: it is known that it had no effect', () => {
+    ledger({ isRebuilt, concludeWithinMs: CONCLUDE_WITHIN, asks: true })
+      .run.when(promised(), NOW)
+      .whenDue(DEADLINE)
+      .then(fact('ExecutionOverdue', { execution_state: 'failed' }));
+  });
+});

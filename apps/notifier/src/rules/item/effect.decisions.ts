@@ -36,14 +36,16 @@ function effectThing(
   return { ...bare('mutation', id, of), capability: capabilityOf(capability), runbook: runbookOf(runbook) };
 }
 
-/** Nobody told how it ended, and no worker could. */
+/** Nobody told how it ended, and no worker could; or it failed, and was not made again as its agent had said. */
 export function askForOutcome(body: Mutations<'ExecutionOverdue'>, known: Known, place: Place): readonly ThingChange[] {
   const { mutation_id: id, execution_state, owner, deadline_at } = body;
+  const isFailed = execution_state === 'failed';
+  const reason = isFailed ? 'RETRY_NOT_MADE' : `EXECUTION_${execution_state}`;
   return opens(
     // A look that found nothing out leaves the question where it was.
     known(keyOf({ thing: 'mutation', id })) ?? effectThing(id, body, body),
-    'execution',
-    { owner, deadline_at, reason: `EXECUTION_${execution_state}` },
+    isFailed ? ASKED.failed : 'execution',
+    { owner, deadline_at, reason },
     place,
   );
 }
