@@ -29,6 +29,7 @@ import {
   onRecoverability,
   subjectIdOf,
 } from './core/debts.js';
+import { takenBackBy } from './core/compensations.js';
 import { decideOpen } from './rules/budget/budget.decider.js';
 import { agentOf, decideRelease, decideReserve } from './rules/budget/reservation.decider.js';
 import { decayed, decideMove } from './rules/budget/ceiling.decider.js';
@@ -56,16 +57,7 @@ import { EVOLVE } from './rows.js';
 import { AUTONOMY_ROWS } from './rows/autonomy.rows.js';
 import { OUTCOME_ROWS } from './rows/outcome.rows.js';
 import { STANDING_ROWS } from './rows/standing.rows.js';
-import {
-  accountOf,
-  BUDGET_ROWS,
-  budgets,
-  escalations,
-  isCompensation,
-  placeOf,
-  readBudget,
-  reservations,
-} from './rows/kinds.js';
+import { accountOf, BUDGET_ROWS, budgets, escalations, placeOf, readBudget, reservations } from './rows/kinds.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 const RECOVERIES_LOG = 'recourse.recoveries';
@@ -227,7 +219,7 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
       bounds: underRung(bounds, allowance, body.values, tenant),
       contract,
       terms: found === undefined ? null : termsOf(found.contract, found.digest),
-      isCompensation: isCompensation(state, effect_key),
+      ...takenBackBy(context, { ...body, tenant }),
       subjectId: call.subjectId,
       agentId: accounts.agentId,
       policy,

@@ -21,6 +21,7 @@ import {
   budgetsOf,
   reservationOfMutation,
   reservations,
+  reversedBy,
   standingCapability,
   standingRun,
   standingSubject,
@@ -75,6 +76,8 @@ export function onMutation(asked: Asked<Recorded>, policy: EscalationPolicy): De
     brief: briefOf(execution.objective, terms),
     awaited: awaitedFor(asked, reservation, policy),
     isUnread: isUnread(contract, consequence),
+    // What takes effects back is told otherwise.
+    isPosing: reversedBy(context.state, effectKey) !== null,
     unasked: allowance === null || contract?.impact === 'read' ? [] : unasked(allowance, agentId),
   };
   const call = { capability, subjectId, reach: null, isSubjectless: ref.subject_ref === null };
@@ -195,6 +198,7 @@ function executedOf(
     brief: reservationOfMutation(context.state, reverses_mutation_id)?.brief ?? briefOf(null, null),
     unasked: [],
     isUnread: false,
+    isPosing: false,
     awaited: null,
   };
   return {

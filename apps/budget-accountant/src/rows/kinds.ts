@@ -264,9 +264,13 @@ export function reservationOfMutation(state: StateView, mutationId: string): Res
 }
 
 /** A recovery's calls carry the mutation they take back in their key; it was counted before. */
-export function isCompensation(state: StateView, effectKey: string): boolean {
+export function reversedBy(state: StateView, effectKey: string): Reservation | null {
   const mutationId = /^rev_(mut_[0-9a-f]+)/.exec(effectKey)?.[1];
-  return mutationId !== undefined && reservationOfMutation(state, mutationId) !== null;
+  return mutationId === undefined ? null : reservationOfMutation(state, mutationId);
+}
+
+export function isCompensation(state: StateView, effectKey: string): boolean {
+  return reversedBy(state, effectKey) !== null;
 }
 
 /** Which reservation a mutation was debited under. */

@@ -116,6 +116,15 @@ describe('budgets', () => {
     expect(out()).toContain('agent-9 acted under what was reserved in the name of another');
   });
 
+  it('say of a call that it stands for something else, so that no cap counts it', async () => {
+    const exceeded = [{ scope: 'capability', scope_id: 'wire.send', measure: 'name', currency: '', window: 'life' }];
+    const { call, out } = desk(
+      table({ '/v1/escalations/esc_1': { ...ESCALATION, exceeded }, '/v1/escalations/esc_1/uses': { items: [] } }),
+    );
+    expect(await call('budgets', 'show', 'esc_1')).toBe(0);
+    expect(out()).toContain('wire.send under what stands for something else: no cap counts it');
+  });
+
   const placed = ['--scope', 'agent', '--scope-id', 'a', '--ceiling', '1200', '--currency', 'EUR'];
 
   it('say at once whom a raise is proposed to, and look for no other outcome', async () => {

@@ -33,6 +33,8 @@ export function exceededIn(exceeded: unknown): string | undefined {
     const { scope, scope_id, measure, window, currency, used_minor, asked_minor, ceiling_minor } = bound;
     if (measure === 'rung')
       return `rung of ${String(scope)} ${String(scope_id)}: ${WANTED[Number(asked_minor)] ?? 'somebody'}`;
+    if (measure === 'name' && scope === 'capability')
+      return `${String(scope_id)} under what stands for something else: no cap counts it`;
     if (measure === 'name') return `${String(scope_id)} acted under what was reserved in the name of another`;
     const unit = currency === '' ? undefined : currency;
     const amount = (minor: unknown) => amountIn(minor, unit) ?? String(minor);

@@ -100,6 +100,11 @@ export function unreadExcess(runId: string): Excess {
   return bound('run', runId, 'unread', { currency: '', window: 'life', used: 0, asked: 0, ceiling: 0 });
 }
 
+/** Of a call that no cap sees as what it is. */
+export function uncountedExcess(capability: string): Excess {
+  return bound('capability', capability, 'name', { asked: 1 });
+}
+
 /** Names the ceilings that it would exceed: all that stops what a person agreed to already. */
 export function ceilingExcess(debits: readonly Debit[], { budgets, runId, now }: Bounds): readonly Excess[] {
   const open = undisclosed(debits, budgets, runId, now);

@@ -3,7 +3,7 @@ import { briefOf, debitsOf, isUnsaid, reservationId } from '@recourse/contract';
 import type { BriefTerms, Contract } from '@recourse/contract';
 import { isAmong } from '@recourse/kernel';
 import type { BodyOf, CommandEnvelope, ContractTerms, Debit, Excess } from '@recourse/messages';
-import { ceilingExcess, excessOf } from './bounds.decisions.js';
+import { ceilingExcess, excessOf, uncountedExcess } from './bounds.decisions.js';
 import type { Bounds } from './bounds.decisions.js';
 import { escalationIdOf, partiesOf, rejected, unfitAmounts } from './budget.decider.js';
 import { LAST_RESORT_ROLE } from './budget.messages.js';
@@ -19,6 +19,8 @@ export interface ReserveFacts {
   readonly terms: (BriefTerms & Pick<ContractTerms, 'contract_digest'>) | null;
   /** Its recovery was agreed to: people are asked again only over a ceiling. */
   readonly isCompensation: boolean;
+  /** Its key is that of a compensation, and it is none: no cap counts it. */
+  readonly isPosing: boolean;
   readonly subjectId: string | null;
   /** Agent on whose account it counts, as that account is spelt. */
   readonly agentId: string;
@@ -53,7 +55,7 @@ function isCountable(debits: readonly Debit[], { budgets }: Bounds): boolean {
 
 function reserved(
   command: BudgetCommand<'ReserveBudget'>,
-  { bounds, terms, policy, isCompensation, subjectId, agentId, forwardApproval }: ReserveFacts,
+  { bounds, terms, policy, isCompensation, isPosing, subjectId, agentId, forwardApproval }: ReserveFacts,
   debits: readonly Debit[],
 ): BudgetAnswer {
   const { envelope, run_id, effect_key, capability, agent_id, initiator, objective } = command;
@@ -74,7 +76,8 @@ function reserved(
     parties: partiesOf(principal, agent_id, initiator),
     forward_approval: forwardApproval,
   };
-  const exceeded = isCompensation ? ceilingExcess(debits, bounds) : excessOf(debits, bounds);
+  const posing = isPosing ? [uncountedExcess(capability)] : [];
+  const exceeded = [...posing, ...(isCompensation ? ceilingExcess : excessOf)(debits, bounds)];
   if (exceeded.length === 0)
     return {
       kind: 'recorded',

@@ -3,7 +3,7 @@ import { EXPOSURE, reservationId } from '@recourse/contract';
 import { MARGIN_MS, personKey } from '@recourse/kernel';
 import type { AwaitedApproval, Brief, Debit, Excess } from '@recourse/messages';
 import type { Bounds } from './bounds.decisions.js';
-import { beyond, excessOf, isMoney, moves, unreadExcess, within } from './bounds.decisions.js';
+import { beyond, excessOf, isMoney, moves, uncountedExcess, unreadExcess, within } from './bounds.decisions.js';
 import { partiesOf } from './budget.decider.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from './budget.messages.js';
 
@@ -34,6 +34,8 @@ export interface Ended {
   readonly unasked: readonly Excess[];
   /** Its contract says that it moves money, and how much nobody can read. */
   readonly isUnread: boolean;
+  /** Its key is that of a compensation, and it is none: no cap counts it. */
+  readonly isPosing: boolean;
   /** What people had to agree to before it, where nobody knows yet that they did. */
   readonly awaited: AwaitedApproval | null;
 }
@@ -77,10 +79,11 @@ function unreserved(
   const debits = actualOf(ended.debits, reservation?.debits ?? []);
   const parties = partiesOf(...(reservation?.parties ?? []), ...ended.parties);
   // What moves nothing and is not capped, no guard reserves or asks about.
-  const isBounded = debits.some(moves) || bounds.cap !== null || ended.isUnread;
+  const isBounded = debits.some(moves) || bounds.cap !== null || ended.isUnread || ended.isPosing;
   const exceeded = [
     ...(isBounded ? ended.unasked : []),
     ...unread(ended, bounds),
+    ...posing(ended),
     ...(bounds.cap === null ? [] : asSomethingElse(ended, reservation)),
     ...excessOf(debits, { ...bounds, openOverruns: 0 }),
   ];
@@ -203,6 +206,7 @@ function settled(
   const exceeded = [
     ...inAnotherName(ended, reservation),
     ...unread(ended, bounds),
+    ...posing(ended),
     // Its bounds are those before it was reserved.
     ...(isElse ? excessOf(actual, { ...bounds, openOverruns: 0 }) : []),
   ];
@@ -220,8 +224,11 @@ function unread({ isUnread }: Ended, { runId }: Bounds): readonly Excess[] {
 function asSomethingElse({ capability, subjectId }: Ended, reservation: Reservation | null): readonly Excess[] {
   if (reservation === null) return [];
   if (reservation.capability === capability && reservation.subject_id === subjectId) return [];
-  const measure = { scope: 'capability', scope_id: capability, measure: 'name', currency: '', window: 'life' };
-  return [{ ...measure, used_minor: 0, asked_minor: 1, ceiling_minor: 0 }];
+  return [uncountedExcess(capability)];
+}
+
+function posing({ isPosing, capability }: Ended): readonly Excess[] {
+  return isPosing ? [uncountedExcess(capability)] : [];
 }
 
 /** Reserved in the name of another, it counted at their ceilings, and not at those of the agent that acted. */
