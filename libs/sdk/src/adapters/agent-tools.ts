@@ -27,10 +27,19 @@ async function guardedCall<Value extends Json>(
   execute: (args: Json) => Promise<Value>,
   { place, extras, ...options }: AdapterOptions,
   args: Json,
-  callId: string | null,
+  { callId, signal }: KitCall,
 ): Promise<GuardedResult<Value>> {
-  return guard<Value>({ ...extras, execute }, options)({ producedBy: callId, ...place(args, callId), args });
+  const own = { producedBy: callId, ...(signal === null ? {} : { signal }) };
+  return guard<Value>({ ...extras, execute }, options)({ ...own, ...place(args, callId), args });
 }
+
+/** What a kit says of a call beside its arguments. */
+interface KitCall {
+  readonly callId: string | null;
+  readonly signal: AbortSignal | null;
+}
+
+const UNSAID: KitCall = { callId: null, signal: null };
 
 /**
  * A plain function.
@@ -41,14 +50,15 @@ export function guardFunction<Value extends Json>(
   execute: (args: Json) => Promise<Value>,
   options: AdapterOptions,
 ): (args: Json) => Promise<GuardedResult<Value>> {
-  return (args) => guardedCall(execute, options, args, null);
+  return (args) => guardedCall(execute, options, args, UNSAID);
 }
 
 /**
  * The `execute` of a tool as agent kits take it: `(input, {toolCallId})` in the Vercel AI SDK, `(input, context, {toolCall})` in
  * the OpenAI Agents SDK. Give the result to the kit as its `execute`.
  *
- * Shape:  the kit wraps its own handling of errors around the guard, so an error of the tool stays an error here.
+ * Shape:  a signal of the kit (`abortSignal`, `signal`) calls the call off before it is made.
+ *         The kit wraps its own handling of errors around the guard, so an error of the tool stays an error here.
  * Errors: as guardFunction.
  */
 export function guardExecute<Input, Rest extends readonly unknown[], Output>(
@@ -59,7 +69,10 @@ export function guardExecute<Input, Rest extends readonly unknown[], Output>(
   return async (input, ...rest) => {
     const called = async (args: Json): Promise<Json> => answerOf(await execute(args as Input, ...rest), options);
     // What the tool gave, as JSON.
-    return (await guardedCall(called, options, jsonOf(input), callIdIn(rest))) as GuardedResult<Awaited<Output>>;
+    return (await guardedCall(called, options, jsonOf(input), {
+      callId: callIdIn(rest),
+      signal: signalIn(rest),
+    })) as GuardedResult<Awaited<Output>>;
   };
 }
 
@@ -73,6 +86,16 @@ function callIdIn(rest: readonly unknown[]): string | null {
     return [toolCallId, toolCall?.callId];
   });
   return named.find((id) => typeof id === 'string') ?? null;
+}
+
+/** The signal by which a kit aborts: `abortSignal` in the Vercel AI SDK, `signal` in others. */
+function signalIn(rest: readonly unknown[]): AbortSignal | null {
+  const named = rest.flatMap((each) => {
+    // Any value but null and undefined may be read by name.
+    const { abortSignal, signal } = (each ?? {}) as { readonly abortSignal?: unknown; readonly signal?: unknown };
+    return [abortSignal, signal];
+  });
+  return named.find((one) => one instanceof AbortSignal) ?? null;
 }
 
 /** The part of an MCP client that is guarded. */
@@ -119,7 +142,8 @@ export function guardMcp(
   contracts: McpContracts,
 ): {
   readonly listTools: () => Promise<{ readonly tools: readonly McpTool[] }>;
-  readonly callTool: (name: string, args: Json) => Promise<McpAnswer>;
+  /** `extra`: what an MCP server is told beside a call; its `signal` calls the call off before it is made. */
+  readonly callTool: (name: string, args: Json, extra?: { readonly signal?: AbortSignal }) => Promise<McpAnswer>;
 } {
   return {
     listTools: async () => ({
@@ -130,12 +154,13 @@ export function guardMcp(
           : listed(tool.name, tool.description, options.contract);
       }),
     }),
-    callTool: async (name, args) => {
+    callTool: async (name, args, extra) => {
       const options = Object.hasOwn(contracts, name) ? contracts[name] : undefined;
       if (options === undefined) return mcpAnswer({ kind: 'refused', code: 'CONTRACT_MISSING', mutation_refs: [] });
       if (await isChanged(client, name, options))
         return mcpAnswer({ kind: 'refused', code: 'TOOL_CHANGED', mutation_refs: [] });
-      return mcpAnswer(await guardedCall((input) => callMcp(client, name, input), options, args, null));
+      const calling = (input: Json): Promise<Json> => callMcp(client, name, input);
+      return mcpAnswer(await guardedCall(calling, options, args, { callId: null, signal: signalIn([extra]) }));
     },
   };
 }

@@ -8,7 +8,7 @@ import { actionDigestOf, reservationOf } from './action.js';
 import type { ApprovalAnswer } from './approval.port.js';
 import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
 import type { GuardOptions, GuardTrouble } from './guard.messages.js';
-import { giveBack, objection, textOf, trouble } from './objections.js';
+import { calledOff, giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 
 /** Who is asked before an effect, the fewest first. */
@@ -105,9 +105,9 @@ export async function reserve({ call, action, options }: Situation): Promise<Sto
     const why = `nothing says how much ${reserving.units.join(' and ')} the call moves`;
     return objection(options, trouble('CONSEQUENCE_UNREADABLE', why)) ?? UNASKED;
   }
-  const answer = await reserved(reserving.request, budget, options);
+  const answer = await reserved(reserving.request, budget, options, call.signal);
   const stopped = reservationStop(answer, options);
-  if (stopped !== null) return stopped;
+  if (stopped !== null) return calledOff(call) ?? stopped;
   return answer.kind === 'reserved' ? { rungMode: answer.forwardApproval ?? 'policy' } : UNASKED;
 }
 
@@ -119,12 +119,15 @@ async function reserved(
   request: ReservationRequest,
   budget: Budget,
   { clock, budgetPatience }: GuardOptions,
+  signal: AbortSignal | undefined,
 ): Promise<ReservationAnswer> {
   const { waitMs = 0, everyMs = ASK_AGAIN_MS } = budgetPatience ?? {};
   const until = clock.monotonic() + waitMs;
   let answer = await budget.reserve(request);
-  while (answer.kind === 'escalated' && clock.monotonic() + everyMs <= until) {
+  const isWanted = (): boolean => signal?.aborted !== true;
+  while (answer.kind === 'escalated' && clock.monotonic() + everyMs <= until && isWanted()) {
     await clock.sleep(everyMs);
+    if (!isWanted()) break;
     answer = await budget.reserve(request);
   }
   return answer;

@@ -13,7 +13,7 @@ import { contractProblems } from './contract-review.js';
 import { asAnswered, copyOf } from './copied.js';
 import { governed } from './governance.js';
 import type { GuardedResult, GuardOptions } from './guard.messages.js';
-import { giveBack, objection, textOf, trouble } from './objections.js';
+import { calledOff, giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import { intentProblem } from './recorded.js';
 import { stage, unstage } from './staging.js';
@@ -42,23 +42,35 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
   if (unheld !== null) return unheld;
   const reserved = await reserve(situation);
   if ('stop' in reserved) return reserved;
-  const stopped = await approve(situation, { ...rehearsed, ...reserved, attempt: found.attempt });
+  const stopped = await agreed(situation, { ...rehearsed, ...reserved, attempt: found.attempt });
   if (stopped !== null) return stopped;
   const isHeld = isLeftToLedger(situation);
   const staged = await stage(situation, isHeld);
   if ('stop' in staged) return staged;
-  const unpublished = await announce(situation, {
-    isHeld,
-    priorValue: captured.priorValue,
-    rehearsal: rehearsed.rehearsal,
-    ...staged,
-  });
+  // Staging takes its time, and is given back.
+  const unpublished =
+    calledOff(call) ??
+    (await announce(situation, {
+      isHeld,
+      priorValue: captured.priorValue,
+      rehearsal: rehearsed.rehearsal,
+      ...staged,
+    }));
   if (unpublished !== null) {
     await unstage(situation, staged);
     await giveBack(action, options);
     return unpublished;
   }
   return hold(situation) ?? { priorValue: captured.priorValue, attempt: found.attempt };
+}
+
+/** Asks people; whoever called may have called it off meanwhile. */
+async function agreed(situation: Situation, question: Parameters<typeof approve>[1]): Promise<Stop | null> {
+  const stopped = await approve(situation, question);
+  if (stopped !== null) return stopped;
+  const off = calledOff(situation.call);
+  if (off !== null) await giveBack(situation.action, situation.options);
+  return off;
 }
 
 /** What could never be recorded is not made (L7). */

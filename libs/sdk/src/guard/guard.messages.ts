@@ -53,6 +53,11 @@ export interface GuardedCall {
   readonly gate?: Json;
   /** State the run is in, for admission predicates: they read it as `state`. */
   readonly state?: Json;
+  /**
+   * Calls the call off, in every mode, as long as nothing is told of it: `refused` as CALLED_OFF. From when its intent is told it is made,
+   * and ends as it ends. A deadline is `AbortSignal.timeout(ms)`.
+   */
+  readonly signal?: AbortSignal;
   /** Stop after the dry run: nothing is told, reserved or called. */
   readonly isRehearsal?: boolean;
   /** The ids a recovery gives its call. Whoever gives them has reconciled every attempt before this one. */
@@ -145,6 +150,8 @@ export type GuardTroubleCode =
   | 'TOOL_CHANGED'
   /** The connection is closed, or closes. */
   | 'CONNECTION_CLOSED'
+  /** The call's `signal` was aborted before anything was told of it: nothing was called. */
+  | 'CALLED_OFF'
   /** Nobody could record where the call belongs: its run, step, agent, subject or refs. */
   | 'PLACE_INVALID'
   /** Nobody could record the call: its arguments, prior value and dry run are more than a record holds. */

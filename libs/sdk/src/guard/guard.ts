@@ -8,6 +8,7 @@
 //       reversible part of a reservation comes before its intent, which names it (staging.ts).
 //   G2. An error after the request may have left is `uncertain`, never `failed`.
 //   G3. A retry or replan of the same step with the same arguments has the same effect key and idempotency key.
+//   G5. A call that is called off before its intent is told has no effect, and nothing is told of it; one that is told is not called off.
 //   G4. With a record or claims to ask, a call that was begun is not made again before somebody found out how it ended.
 import { directiveFor, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from '@recourse/contract';
 import type { BindingFacts, Directive } from '@recourse/contract';
@@ -28,7 +29,7 @@ import type {
   GuardTrouble,
 } from './guard.messages.js';
 import { missingFor } from './handle.js';
-import { giveBack, objection, textOf, trouble } from './objections.js';
+import { calledOff, giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import type { ToolFailure } from './failure.decisions.js';
 import { refuseUnusable } from './given.js';
@@ -77,6 +78,8 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: 
 
 /** Makes a call that could be recorded. */
 async function placed(tool: ForwardTool, given: GuardedCall, options: GuardOptions): Promise<Run> {
+  const off = calledOff(given);
+  if (off !== null) return { answer: off.stop, value: null };
   const unkeyed = argsProblem(given.args);
   // Nothing tells such a call from another, so that it is made in no mode.
   if (unkeyed !== null) return outOfPlace(tool, given, unkeyed, { ...options, mode: 'enforce' });

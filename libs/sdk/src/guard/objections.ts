@@ -29,6 +29,13 @@ export function objection(options: GuardOptions, trouble: GuardTrouble, result?:
   return options.mode === 'enforce' ? { stop: result ?? { kind: 'refused', mutation_refs: [], ...trouble } } : null;
 }
 
+/** A call that whoever made it no longer wants, in whatever mode: nothing was called. */
+export function calledOff({ signal }: Pick<GuardedCall, 'signal'>): Stop | null {
+  if (signal?.aborted !== true) return null;
+  const why = `the signal of the call was aborted before it was made: ${textOf(signal.reason)}`;
+  return { stop: { kind: 'refused', mutation_refs: [], ...trouble('CALLED_OFF', why) } };
+}
+
 /** Gives back what was reserved. A reservation that stays is cautious, and visible: the caller's answer does not wait on it. */
 export async function giveBack(action: Action, { budget, contract }: GuardOptions): Promise<void> {
   const reserving = reservationOf(action, contract, null);

@@ -1,0 +1,123 @@
+// A call that whoever made it no longer wants: stopped before anything is told of it, and never after.
+import { describe, expect, it } from '@jest/globals';
+import { ManualClock } from '@recourse/kernel';
+import { guardExecute, guardMcp } from '../adapters/agent-tools.js';
+import { MemoryProducer } from '../producer/producer.memory.js';
+import { MemoryApprovals } from './approval.memory.js';
+import type { Budget } from './budget.port.js';
+import type { GuardMode } from './guard.messages.js';
+import { refund, refundCall, refundContract } from './guard.testing.js';
+
+const { args: GIVEN, ...PLACE } = refundCall;
+
+/** A budget that aborts the call it reserves for, and counts what is reserved. */
+function aborting(stop: AbortController) {
+  const reserved: number[] = [];
+  const budget: Budget = {
+    reserve: () => {
+      reserved.push(1);
+      stop.abort();
+      return Promise.resolve({ kind: 'reserved', reservationId: 'res_1' });
+    },
+    release: () => {
+      reserved.pop();
+      return Promise.resolve('released');
+    },
+  };
+  return { budget, reserved };
+}
+
+describe('a call whose signal is aborted', () => {
+  it.each(['off', 'observe', 'enforce'] as const)(
+    'is not made, and nothing is told of it: %s',
+    async (mode: GuardMode) => {
+      const { run, calls, told, troubles } = refund({ options: { mode } });
+      expect(await run({ signal: AbortSignal.abort(new Error('the user went away')) })).toMatchObject({
+        kind: 'refused',
+        code: 'CALLED_OFF',
+        mutation_refs: [],
+        problems: [{ message: 'the signal of the call was aborted before it was made: the user went away' }],
+      });
+      expect([calls(), told(), troubles]).toEqual([0, [], []]);
+    },
+  );
+
+  it('while others are asked is not made, and gives back what was reserved', async () => {
+    const stop = new AbortController();
+    const { budget, reserved } = aborting(stop);
+    const { run, calls, told } = refund({ options: { budget } });
+    expect(await run({ signal: stop.signal })).toMatchObject({ kind: 'refused', code: 'CALLED_OFF' });
+    expect([calls(), told(), reserved]).toEqual([0, [], []]);
+  });
+
+  it('while it waits for a person waits no longer, and says that it was called off', async () => {
+    const stop = new AbortController();
+    let asked = 0;
+    const budget: Budget = {
+      reserve: () => {
+        asked += 1;
+        stop.abort();
+        return Promise.resolve({ kind: 'escalated', code: 'CEILING_REACHED' });
+      },
+      release: () => Promise.resolve('released'),
+    };
+    const { run, calls } = refund({ options: { budget, budgetPatience: { waitMs: 60_000 } } });
+    expect(await run({ signal: stop.signal })).toMatchObject({ kind: 'refused', code: 'CALLED_OFF' });
+    expect([asked, calls()]).toEqual([1, 0]);
+  });
+
+  it('after its intent is told is made, and ends as it ends', async () => {
+    const stop = new AbortController();
+    const producer = new MemoryProducer();
+    const planned = producer.toolPlanned.bind(producer);
+    producer.toolPlanned = async (...told) => {
+      const id = await planned(...told);
+      stop.abort();
+      return id;
+    };
+    const { run, calls } = refund({ options: { producer } });
+    expect(await run({ signal: stop.signal })).toMatchObject({ kind: 'succeeded' });
+    expect(calls()).toBe(1);
+  });
+});
+
+describe('a kit that aborts', () => {
+  const made = (): { readonly calls: () => number; readonly tool: () => { readonly id: string } } => {
+    let calls = 0;
+    return {
+      calls: () => calls,
+      tool: () => {
+        calls += 1;
+        return { id: 'rf_1' };
+      },
+    };
+  };
+  const options = {
+    contract: refundContract,
+    contractDigest: Buffer.alloc(32, 1),
+    mode: 'enforce',
+    clock: new ManualClock(1),
+    place: () => PLACE,
+    approvals: new MemoryApprovals(),
+  } as const;
+
+  it.each(['abortSignal', 'signal'])('has its call called off by what it gives beside the input: %s', async (name) => {
+    const { calls, tool } = made();
+    const execute = guardExecute((_: typeof GIVEN, _rest: object) => tool(), {
+      ...options,
+      producer: new MemoryProducer(),
+    });
+    expect(await execute(GIVEN, { toolCallId: 'a', [name]: AbortSignal.abort() })).toMatchObject({
+      code: 'CALLED_OFF',
+    });
+    expect(calls()).toBe(0);
+  });
+
+  it('has its MCP call called off by the signal of the request', async () => {
+    const { calls, tool } = made();
+    const client = { listTools: () => Promise.resolve({ tools: [] }), callTool: () => Promise.resolve(tool()) };
+    const guarded = guardMcp(client, { issue_refund: { ...options, producer: new MemoryProducer() } });
+    const answer = await guarded.callTool('issue_refund', GIVEN, { signal: AbortSignal.abort() });
+    expect([answer.isError, answer.structuredContent['code'], calls()]).toEqual([true, 'CALLED_OFF', 0]);
+  });
+});
