@@ -4,7 +4,7 @@ import type { Contract, ForwardFinding } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { checkArgs } from '@recourse/contract';
 import { statusesIn, verdictFor } from '../guard/verdict.decisions.js';
-import { ToolRejected } from '../tool/tool.js';
+import { isRejected, wordsOf } from '../tool/thrown.js';
 
 /** Paths of a repair, in the order a drill goes them. */
 export const DRILL_PATHS = [
@@ -49,7 +49,7 @@ export function notRun(detail: string): DrillVerdict {
 
 /** What a call that threw says: who was refused entry, or their arguments, met a drift; who got no answer learnt nothing. */
 export function ofError(error: unknown): DrillVerdict {
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = wordsOf(error);
   const kind = kindOf(error);
   switch (kind) {
     case 'POLICY_DENIED':
@@ -81,7 +81,7 @@ function isRefused(error: unknown): boolean {
 function kindOf(error: unknown): NonNullable<ReturnType<typeof verdictFor>>['kind'] {
   const own = verdictFor({ on: 'exception', error })?.kind ?? 'UNKNOWN';
   if (own === 'UNKNOWN' && isRefused(error)) return 'REJECTED';
-  if (own !== 'REJECTED' || !(error instanceof ToolRejected) || error.cause === undefined) return own;
+  if (own !== 'REJECTED' || !isRejected(error) || error.cause === undefined) return own;
   const caused = verdictFor({ on: 'exception', error: error.cause })?.kind ?? own;
   return caused === 'UNKNOWN' ? own : caused;
 }

@@ -1,7 +1,7 @@
 // What a tool said of a call that certainly had no effect: the reason an agent, and whoever reads its log, is given.
 //
 // Boundary: pure. Asked only where nothing happened: there is no handle then that the words could give away (A37).
-import { ToolRejected } from '../tool/tool.js';
+import { isRejected, memberOf, wordsOf } from '../tool/thrown.js';
 import type { ToolError } from './verdict.decisions.js';
 
 /** What failed, in the tool's own words. */
@@ -25,9 +25,9 @@ export function failureOf(error: ToolError): ToolFailure {
 }
 
 function ofException(error: unknown): ToolFailure {
-  if (error instanceof ToolRejected) return { code: error.kind, message: error.message };
-  const { code, name, message } = membersOf(error);
-  return { code: firstText(code, name) ?? UNNAMED, message: firstText(message) ?? String(error) };
+  if (isRejected(error)) return { code: error.kind, message: error.message };
+  const [code, name, message] = ['code', 'name', 'message'].map((member) => memberOf(error, member));
+  return { code: firstText(code, name) ?? UNNAMED, message: firstText(message) ?? wordsOf(error) };
 }
 
 function ofResult(result: Members): ToolFailure {

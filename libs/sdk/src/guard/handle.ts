@@ -6,6 +6,7 @@ import { bindReversal } from '@recourse/contract';
 import type { BindingFacts, Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { unfitFor } from '../producer/fitting.js';
+import { wordsOf } from '../tool/thrown.js';
 import type { ForwardTool } from './guard.messages.js';
 
 /** A handle, or why there is none where the tool gave something. */
@@ -29,7 +30,7 @@ export function handleIn(
   } catch (cause) {
     return {
       handle: null,
-      problem: `externalTransactionRef threw: ${cause instanceof Error ? cause.message : String(cause)}`,
+      problem: `externalTransactionRef threw: ${wordsOf(cause)}`,
     };
   }
   if (given === null || given === undefined) return NONE;

@@ -1,5 +1,6 @@
 // A call on its way through the guard, and what objects to it.
 import type { Action } from '../producer/producer.js';
+import { wordsOf } from '../tool/thrown.js';
 import { reservationOf } from './action.js';
 import type {
   ForwardTool,
@@ -48,4 +49,4 @@ export const trouble = (code: GuardTroubleCode, message: string): GuardTrouble =
   problems: [{ code, message }],
 });
 /** Text of whatever was thrown. */
-export const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+export const textOf = (cause: unknown): string => wordsOf(cause);

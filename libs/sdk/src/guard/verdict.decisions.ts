@@ -4,7 +4,7 @@
 import { ERROR_KINDS } from '@recourse/contract';
 import type { ErrorKind } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import { ToolRejected } from '../tool/tool.js';
+import { isRejected, memberOf } from '../tool/thrown.js';
 
 export { ERROR_KINDS };
 export type { ErrorKind };
@@ -115,7 +115,7 @@ const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
  */
 export function verdictFor(error: ToolError): ToolVerdict | null {
   if (error.on === 'result') return ofResult(error.result);
-  if (error.error instanceof ToolRejected) return { ...ofSigns([error.error.kind], []), effect: 'none' };
+  if (isRejected(error.error)) return { ...ofSigns([error.error.kind], []), effect: 'none' };
   const signs = chainOf(error.error)
     .flatMap(({ code, name, kind }) => [code, kind, name])
     .filter((sign) => typeof sign === 'string');
@@ -194,10 +194,10 @@ const CAUSES_MAX = 8;
 function chainOf(error: unknown): readonly Readonly<Record<string, unknown>>[] {
   const chain: Readonly<Record<string, unknown>>[] = [];
   for (let at = error; typeof at === 'object' && at !== null && chain.length < CAUSES_MAX;) {
-    // Any object may be read by name.
-    const { code, name, kind, status, statusCode, cause } = at as Readonly<Record<string, unknown>>;
-    chain.push({ code, name, kind, status, statusCode });
-    at = cause;
+    const error: unknown = at;
+    const said = ['code', 'name', 'kind', 'status', 'statusCode'].map((name) => [name, memberOf(error, name)] as const);
+    chain.push(Object.fromEntries(said));
+    at = memberOf(error, 'cause');
   }
   return chain;
 }

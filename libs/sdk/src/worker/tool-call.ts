@@ -20,6 +20,7 @@ import type { CallFailure } from './leg.messages.js';
 import { depthProblem } from './report-room.js';
 import type { ReportRoom } from './report-room.js';
 import { failureOf } from './tool-failure.js';
+import { isRejected, wordsOf } from '../tool/thrown.js';
 import { ToolRejected } from '../tool/tool.js';
 import type { Tool } from '../tool/tool.js';
 
@@ -196,9 +197,9 @@ async function attempt(
     if (problem !== null) throw new Error(problem);
     return { kind: 'answered', observed: copyOf(given) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = wordsOf(error);
     // The tool's own code is the first thing that whoever mends it looks for.
-    const detail = error instanceof ToolRejected ? `${error.kind}: ${message}` : message;
+    const detail = isRejected(error) ? `${error.kind}: ${message}` : message;
     return { kind: 'failed', failure: failureOf(error, leg.kind), detail };
   }
 }

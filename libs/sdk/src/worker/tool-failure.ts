@@ -1,7 +1,7 @@
 // What an error of a tool means to its worker.
 import type { LegRequested } from '@recourse/messages';
 import { verdictFor } from '../guard/verdict.decisions.js';
-import { ToolRejected } from '../tool/tool.js';
+import { isRejected } from '../tool/thrown.js';
 import type { CallFailure } from './leg.messages.js';
 
 /** What an error of a tool says of its call: refused, lost to somebody else, or nobody knows. */
@@ -12,7 +12,5 @@ export function failureOf(error: unknown, kind: LegRequested['kind']): CallFailu
 
 /** A forward call's errors are read as its guard reads them; a compensation is only believed what it says outright. */
 function hadNoEffect(error: unknown, kind: LegRequested['kind']): boolean {
-  return (
-    error instanceof ToolRejected || (kind === 'release' && verdictFor({ on: 'exception', error })?.effect === 'none')
-  );
+  return isRejected(error) || (kind === 'release' && verdictFor({ on: 'exception', error })?.effect === 'none');
 }
