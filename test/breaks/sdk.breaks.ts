@@ -34,8 +34,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/adapters/agent-tools.unit.spec.ts',
     test: "the execute of a kit's tool tells the decision of the model that called it, by the id its kit gives it (C56)",
     file: 'libs/sdk/src/adapters/agent-tools.ts',
-    find: '({ producedBy: callId, ...place(args, callId), args });',
-    replace: '({ producedBy: null, ...place(args, callId), args });',
+    find: 'const own = { producedBy: callId, ...(signal === null ? {} : { signal }) };',
+    replace: 'const own = signal === null || callId === null ? {} : { signal };',
   },
   {
     id: 'a102-catalog-without-expiry',
