@@ -2836,6 +2836,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/reads/resume.query.ts',
     find: 'evidence: [...fallen].sort((a, b) => a.evidence.stated_at - b.evidence.stated_at),',
     replace: 'evidence: fallen,',
+  },
+  {
     id: 'p12-promise-forgotten',
     requirement: 'P12/promised',
     spec: 'apps/mutation-ledger/src/core/mutations.overdue.unit.spec.ts',

@@ -264,6 +264,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/notifier/src/reads/deliveries.query.ts',
     find: '{ ...endpoint, tenants: [tenant] }',
     replace: 'endpoint',
+  },
+  {
     id: 'p12-promise-in-no-list',
     requirement: 'P12/promised',
     spec: 'apps/notifier/src/core.unit.spec.ts',
