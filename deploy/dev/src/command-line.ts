@@ -1,6 +1,10 @@
 // The command line, as the demo runs it for people to see what they may run themselves.
 import { spawnSync } from 'node:child_process';
 import { defaultDataDir } from '../../../scripts/lib/paths.mjs';
+import { adaptersIn } from './adapters.js';
+
+/** The scenario that is none. */
+export const NO_STORY = 'none';
 
 /** The program starts and asks once; milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -31,10 +35,15 @@ export function nameOf(dataDir: string): string {
 export interface Start {
   readonly dataDir: string;
   readonly secure: boolean;
+  /** The story it played; one that plays none was started for tools of somebody's own. */
+  readonly scenario: string;
+  readonly adapters: readonly string[];
 }
 
 /** What a person types to start the same stack again. Pure. */
-export function startAgain({ dataDir, secure }: Start): string {
-  const flags = `${secure ? '--secure ' : ''}${nameOf(dataDir)}`.trimEnd();
-  return flags === '' ? 'npm start' : `npm start -- ${flags}`;
+export function startAgain({ dataDir, secure, scenario, adapters }: Start): string {
+  const none = scenario === NO_STORY ? `--scenario ${NO_STORY} ` : '';
+  const flags = `${secure ? '--secure ' : ''}${none}${nameOf(dataDir)}`.trimEnd();
+  const named = adapters.join() === adaptersIn({}).join() ? '' : `RECOURSE_ADAPTERS=${adapters.join()} `;
+  return `${named}npm start${flags === '' ? '' : ` -- ${flags}`}`;
 }

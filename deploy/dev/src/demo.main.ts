@@ -8,6 +8,7 @@ import { playTwelveCalls } from '@recourse/example-twelve-calls';
 import { defaultDataDir } from '../../../scripts/lib/paths.mjs';
 import type { StartOptions } from '../../../scripts/lib/start-options.mjs';
 import { adaptersIn } from './adapters.js';
+import { NO_STORY } from './command-line.js';
 import { nameOf, recourse } from './command-line.js';
 import { launch } from './launcher.js';
 import type { Programme } from './launcher.js';
@@ -22,7 +23,6 @@ const LITTLE_STORIES = { 'twelve-calls': playTwelveCalls, checkout: playCheckout
 type LittleStory = keyof typeof LITTLE_STORIES;
 
 /** The stack alone, for tools of one's own. */
-const NO_STORY = 'none';
 
 const isLittle = (scenario: string): scenario is LittleStory => Object.hasOwn(LITTLE_STORIES, scenario);
 const say = (line: string): void => {

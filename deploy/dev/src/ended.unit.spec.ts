@@ -1,11 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Environment } from '@recourse/config';
 import { parseStartOptions } from '../../../scripts/lib/start-options.mjs';
+import { adaptersIn } from './adapters.js';
 import { deathOf } from './ended.js';
 import { howToVerify } from './signed-story.js';
 
 describe('a part of the stack that was killed', () => {
-  const told = (...args: readonly string[]): string =>
-    deathOf('mutation-ledger', 'signal SIGKILL', '/data/logs', parseStartOptions(args, {}));
+  const told = (...args: readonly string[]): string => deathWith({}, ...args);
+  const deathWith = (environment: Environment, ...args: readonly string[]): string =>
+    deathOf('mutation-ledger', 'signal SIGKILL', '/data/logs', {
+      ...parseStartOptions(args, environment),
+      adapters: adaptersIn(environment),
+    });
 
   it('is told with what became of the others, what is lost, and how it all starts again', () => {
     expect(told().split('\n')).toEqual([
@@ -17,6 +23,12 @@ describe('a part of the stack that was killed', () => {
   it('starts again as the stack that it was', () => {
     expect(told('--secure', '--data-dir', '/elsewhere', '--once')).toContain(
       '`npm start -- --secure --data-dir /elsewhere`',
+    );
+  });
+
+  it('starts again with the adapters it had, and plays no story where it played none', () => {
+    expect(deathWith({ RECOURSE_ADAPTERS: 'rooms,mail' }, '--secure', '--scenario', 'none')).toContain(
+      '`RECOURSE_ADAPTERS=rooms,mail npm start -- --secure --scenario none`',
     );
   });
 });

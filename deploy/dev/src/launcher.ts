@@ -5,6 +5,7 @@
 //   I2. The exit code is 0 only if nothing failed.
 import { HELP, parseStartOptions, type StartOptions } from '../../../scripts/lib/start-options.mjs';
 import { step } from '../../../scripts/lib/progress.mjs';
+import { adaptersIn } from './adapters.js';
 import { deathOf } from './ended.js';
 import { makePrivately } from './private-data.js';
 import { startProcesses, type ProcessSpec, type Processes } from './processes.js';
@@ -78,6 +79,7 @@ async function runProgramme(
   onDeath: (how: string) => void,
 ): Promise<boolean> {
   makePrivately(options.dataDir);
+  const start = { ...options, adapters: adaptersIn(process.env) };
   const stack = await step('starting Kafka, registry and PostgreSQL', (say) =>
     startStack({
       dataDir: options.dataDir,
@@ -86,7 +88,7 @@ async function runProgramme(
       onProgress: say,
       handleSignals: false,
       onPartExit: (part, how) => {
-        onDeath(deathOf(part, how, `${options.dataDir}/logs`, options));
+        onDeath(deathOf(part, how, `${options.dataDir}/logs`, start));
       },
     }),
   );
@@ -99,7 +101,7 @@ async function runProgramme(
       book: stack.book,
       onProgress: say,
       onExit: (name, how) => {
-        onDeath(deathOf(name, how, stack.logDir, options));
+        onDeath(deathOf(name, how, stack.logDir, start));
       },
     }),
   );
