@@ -9,8 +9,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'deploy/dev/src/ended.unit.spec.ts',
     test: 'a part of the stack that was killed starts again as the stack that it was',
     file: 'deploy/dev/src/command-line.ts',
-    find: "const flags = `${secure ? '--secure ' : ''}${nameOf(dataDir)}`.trimEnd();",
-    replace: 'const flags = nameOf(dataDir).trimEnd();',
+    find: "const flags = `${secure ? '--secure ' : ''}${none}${nameOf(dataDir)}`.trimEnd();",
+    replace: 'const flags = `${none}${nameOf(dataDir)}`.trimEnd();',
   },
   {
     id: 'deploy-witness-on-the-network-of-logs',

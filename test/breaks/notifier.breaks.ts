@@ -273,5 +273,12 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/notifier/src/rules/item/effect.decisions.ts',
     find: "isFailed ? ASKED.failed : 'execution'",
     replace: "!isFailed ? ASKED.failed : 'execution'",
+    id: 'p12-alarm-without-a-gauge',
+    requirement: 'P12/told',
+    spec: 'apps/notifier/src/reads/gauges.unit.spec.ts',
+    test: 'open alarms of the auditor are told by log and partition, so that an alert rings at the first',
+    file: 'apps/notifier/src/reads/gauges.ts',
+    find: "metrics.set('alarmsOpen', { log, partition }, count);",
+    replace: 'void [log, partition, count];',
   },
 ];

@@ -39,6 +39,7 @@ import { NOTIFIER_CONTEXT } from './http/notifier-context.js';
 import type { Followed, NotifierContext } from './http/notifier-context.js';
 import { Notifier } from './notifier.js';
 import type { NotifierOptions } from './notifier.js';
+import { measure } from './reads/gauges.js';
 import { NewestHeads } from './reads/newest-heads.js';
 import { EndpointSender } from './sender/endpoint-sender.js';
 import type { SenderOptions } from './sender/endpoint-sender.js';
@@ -119,7 +120,8 @@ async function partsOf(config: NotifierConfig, logger: Logger): Promise<Parts> {
   const codecs = createCodecs(schemas.registry);
   const opened = await reached(logger, 'logs', () => openLogs(kafka, codecs, config.logId));
   const heads = newestHeads(kafka, codecs, config.logId);
-  metrics.beforeRead(() => measure(config, { store, heads }, metrics));
+  const measured = { endpoints: config.endpoints, store, signedAt: () => signedAt(heads) };
+  metrics.beforeRead(() => measure(measured, metrics));
   const bell = bellOf(kafka, opened);
   return { config, authenticate, store, schemas, opened, heads, bell, metrics, logger };
 }
@@ -277,24 +279,4 @@ function newestHeads(kafka: Kafka, codecs: Codecs, logId: string): NewestHeads {
 /** Null also while its broker says nothing. */
 function signedAt(heads: NewestHeads): Promise<number | null> {
   return within(heads.signedAt(), HEADS_WITHIN_MS, 'the log of heads').catch(() => null);
-}
-
-/** Sets the gauges of every endpoint of the file, and of the heads; what does not answer leaves its own out. */
-async function measure(
-  { endpoints }: NotifierConfig,
-  { store, heads }: Pick<Parts, 'store' | 'heads'>,
-  metrics: Metrics,
-): Promise<void> {
-  metrics.clear('webhookOldestSeconds');
-  metrics.clear('webhookEndpointOff');
-  metrics.clear('signedHeadAge');
-  const now = Date.now();
-  const [figures, at] = await Promise.all([store.figures(now).catch(() => null), signedAt(heads)]);
-  if (at !== null) metrics.set('signedHeadAge', {}, Math.max(0, now - at) / 1_000);
-  if (figures === null) return;
-  for (const { name: endpoint } of endpoints) {
-    const { oldestDueAt, offSince = null } = figures.find(({ name }) => name === endpoint) ?? {};
-    metrics.set('webhookOldestSeconds', { endpoint }, Math.max(0, now - (oldestDueAt ?? now)) / 1_000);
-    metrics.set('webhookEndpointOff', { endpoint }, offSince === null ? 0 : 1);
-  }
 }

@@ -25,6 +25,12 @@ export const NOTIFIER_METRICS = {
     help: '1 for an endpoint whose receiver said that it is gone, until an operator turns it on.',
     labels: ['endpoint'],
   },
+  alarmsOpen: {
+    name: 'recourse_alarms_open',
+    kind: 'gauge',
+    help: 'Alarms of the auditor that nobody has closed, by the log or wire and its partition; absent without one.',
+    labels: ['log', 'partition'],
+  },
   signedHeadAge: {
     name: 'recourse_signed_head_age_seconds',
     kind: 'gauge',

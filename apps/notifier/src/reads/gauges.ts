@@ -1,0 +1,50 @@
+// Gauges of the notifier, set when somebody asks for metrics. Of open alarms, too: what the auditor found in a log rings where other alerts
+// do, whether or not a webhook is set up.
+import type { Metrics } from '@recourse/telemetry';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
+import type { NotifierStore } from '../store/notifier-store.port.js';
+
+/** The auditor has one alarm of a kind for a partition: more than these are as bad. */
+const ALARMS_MAX = 1_000;
+
+export interface Measured {
+  readonly endpoints: readonly Pick<Endpoint, 'name'>[];
+  readonly store: Pick<NotifierStore, 'figures' | 'items'>;
+  /** When heads were signed last, epoch milliseconds; null where nobody can say. */
+  readonly signedAt: () => Promise<number | null>;
+}
+
+/** Sets the gauges of every endpoint of the file, of open alarms, and of the heads; what does not answer leaves its own out. */
+export async function measure({ endpoints, store, signedAt }: Measured, metrics: Metrics): Promise<void> {
+  metrics.clear('webhookOldestSeconds');
+  metrics.clear('webhookEndpointOff');
+  metrics.clear('signedHeadAge');
+  const now = Date.now();
+  const [figures, at] = await Promise.all([
+    store.figures(now).catch(() => null),
+    signedAt(),
+    measureAlarms(store, metrics),
+  ]);
+  if (at !== null) metrics.set('signedHeadAge', {}, Math.max(0, now - at) / 1_000);
+  if (figures === null) return;
+  for (const { name: endpoint } of endpoints) {
+    const { oldestDueAt, offSince = null } = figures.find(({ name }) => name === endpoint) ?? {};
+    metrics.set('webhookOldestSeconds', { endpoint }, Math.max(0, now - (oldestDueAt ?? now)) / 1_000);
+    metrics.set('webhookEndpointOff', { endpoint }, offSince === null ? 0 : 1);
+  }
+}
+
+/** Sets a gauge for each log and partition that has open alarms; none stands while the store does not answer. */
+export async function measureAlarms(
+  store: Pick<NotifierStore, 'items'>,
+  metrics: Pick<Metrics, 'set' | 'clear'>,
+): Promise<void> {
+  metrics.clear('alarmsOpen');
+  const alarms = await store.items({ kind: 'alarm', countMax: ALARMS_MAX }).catch(() => []);
+  const counts = new Map<string, number>();
+  for (const { log = '' } of alarms) counts.set(log, (counts.get(log) ?? 0) + 1);
+  for (const [place, count] of counts) {
+    const [log = '', partition = ''] = place.split('/');
+    metrics.set('alarmsOpen', { log, partition }, count);
+  }
+}
