@@ -162,7 +162,10 @@ export function tellOfPeers(event: PeerEvent, metrics: Pick<Metrics, 'count' | '
   switch (event.kind) {
     case 'put_out':
       metrics.count('peersPutOut', {}, event.members.length);
-      logger.warn({ members: event.members }, 'an instance is gone, killed or stopped: it is out of the group, and others take over');
+      logger.warn(
+        { members: event.members },
+        'an instance is gone, killed or stopped: it is out of the group, and others take over',
+      );
       return;
     case 'foreign':
       metrics.set('foreignMembers', {}, event.members.length);
