@@ -273,6 +273,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/notifier/src/rules/item/effect.decisions.ts',
     find: "isFailed ? ASKED.failed : 'execution'",
     replace: "!isFailed ? ASKED.failed : 'execution'",
+  },
+  {
     id: 'p12-alarm-without-a-gauge',
     requirement: 'P12/told',
     spec: 'apps/notifier/src/reads/gauges.unit.spec.ts',
