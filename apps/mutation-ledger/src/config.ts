@@ -11,7 +11,7 @@ export const CONFIG = {
   ...SERVICE_CONFIG,
   ...LEASE_CONFIG,
   concludeWithinMs: integer('RECOURSE_CONCLUDE_WITHIN_MS', {
-    doc: 'How long an intent, an uncertain outcome, or a failed call that is to be made again may stand before a person is asked.',
+    doc: 'How long an intent or an uncertain outcome may stand before a person is asked.',
     min: 1_000,
     max: 30 * 86_400_000,
     unit: 'milliseconds',

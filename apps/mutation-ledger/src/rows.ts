@@ -11,7 +11,7 @@ import type {
   TriggerUnmatched,
 } from '@recourse/messages';
 import { fallenIn, movedIn, recoveryIdOf } from '@recourse/messages';
-import { OUTCOME_UNKNOWN, RETRY_NOT_MADE } from './rules/mutation/manual.decisions.js';
+import { OUTCOME_UNKNOWN } from './rules/mutation/manual.decisions.js';
 import { claimAfter, judgedClaim } from './rules/handle/handle.decider.js';
 import { closingRefsOf } from './rules/mutation/closing.decider.js';
 import { forwardAfter, forwardOfIntent, forwardOfRecord, givenToPerson } from './rules/mutation/forward.fold.js';
@@ -49,11 +49,11 @@ const MUTATION_FOLD = {
     return changed(state, run_id, mutation_id, decidedAt, { conflict_sha256: conflicting_sha256 });
   },
   ExecutionOverdue: ({ run_id, mutation_id, owner, deadline_at }, state, { decidedAt }) => {
-    const { forward = null, execution_state } = mutationIn(state, run_id, mutation_id) ?? {};
+    const forward = mutationIn(state, run_id, mutation_id)?.forward ?? null;
     return changed(state, run_id, mutation_id, decidedAt, {
       forward: forward === null ? null : givenToPerson(forward),
       awaited: { owner, deadline_at, is_overdue: true },
-      asked_because: execution_state === 'failed' ? RETRY_NOT_MADE : OUTCOME_UNKNOWN,
+      asked_because: OUTCOME_UNKNOWN,
     });
   },
   MutationSettled: ({ run_id, mutation_id, settled_as, by, reason }, state, { decidedAt }) =>

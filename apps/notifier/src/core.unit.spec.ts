@@ -625,12 +625,6 @@ describe('an effect that waits for people', () => {
     expect(effect(closing)?.item).toMatchObject({ kind: 'window', reason: 'WINDOW_CLOSING', deadlineAt: 7_000 });
   });
 
-  it('is an item where its agent said that it would make the call again, and did not', () => {
-    const unmade = toldOf('ExecutionOverdue', { execution_state: 'failed' });
-    expect(effect(unmade)?.item).toMatchObject({ kind: 'escalated', reason: 'RETRY_NOT_MADE' });
-    expect(effect(unmade, toldOf('MutationSettled'))).toBeUndefined();
-  });
-
   it('is an item where somebody else named its handle first, and none where the handle is its own', () => {
     const judged = (review_by: number | null): HeardRecord => toldOf('HandleJudged', { review_by });
     expect(effect(judged(9_000))?.item).toMatchObject({

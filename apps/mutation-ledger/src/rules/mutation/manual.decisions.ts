@@ -5,9 +5,6 @@ import type { ReasonCode } from './mutation.messages.js';
 /** Nobody told in time how it ended, and no worker could find out. */
 export const OUTCOME_UNKNOWN = 'OUTCOME_UNKNOWN';
 
-/** It failed, and its agent said that it would make it again, and did not in time. */
-export const RETRY_NOT_MADE = 'RETRY_NOT_MADE' satisfies ReasonCode;
-
 const UNPROVABLE: readonly string[] = [
   OUTCOME_UNKNOWN,
   'EXECUTION_UNCERTAIN',

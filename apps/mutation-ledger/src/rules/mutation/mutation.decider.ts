@@ -5,7 +5,6 @@
 //   M2. A commit is rolled back once.
 //   M3. Who said that it acts, or that it acted, says how that ended: what another agent says of its effect is a conflict on record.
 //   M4. An execution whose end is not known has a deadline, after which a person is asked (P12).
-//   M5. So has a call that failed and that its agent said it would make again, until it is told of again.
 import { hasSideEffects } from '@recourse/contract';
 import { MARGIN_MS } from '@recourse/kernel';
 import type {
@@ -25,7 +24,6 @@ import { acceptExecution, acceptIntent, UNKNOWN_BEFORE } from './binding.decider
 import type { Acceptance } from './binding.decider.js';
 import type { NamedContract } from './bound.decisions.js';
 import { EXECUTION_AFTER } from './mutation.transitions.js';
-import { isTriedAgain } from './reported.decisions.js';
 import { reviewBy } from './settling.decider.js';
 import type { Mutation, RecordedMutation } from './mutation.messages.js';
 import type { Admitted } from '../rollback/rollback.messages.js';
@@ -87,8 +85,8 @@ export function recordExecution(
       event_id: event.event_id,
       content_sha256: contentHash('ToolExecuted', event),
       ...(isEscalated
-        ? NOBODY_WAITS
-        : concluding({ event, named, executionState }, accepted, mutation, { now, policy })),
+        ? { conclude_by: null, reconcile_at: null }
+        : concluding(executionState, accepted, mutation, { now, policy })),
       warn_at: recoverability === 'reversal_available' ? warnAt(ref, policy) : null,
       review_by: rollbackId === null || isEscalated ? reviewBy(recoverability, isEscalated, now, policy) : null,
       found_out: null,
@@ -98,28 +96,14 @@ export function recordExecution(
   };
 }
 
-const NOBODY_WAITS = { conclude_by: null, reconcile_at: null } as const;
-
-interface Told {
-  readonly event: ToolExecuted;
-  readonly named: NamedContract | null;
-  readonly executionState: ExecutionState;
-}
-
-/**
- * By when somebody has to find out how it ended, and when a worker is asked; or by when its agent makes it again, as it said (M5).
- * How a read ended matters to nobody.
- */
+/** By when somebody has to find out how it ended, and when a worker is asked. How a read ended matters to nobody. */
 function concluding(
-  { event, named, executionState }: Told,
+  executionState: ExecutionState,
   { terms, reason }: Pick<Acceptance, 'terms' | 'reason'>,
   mutation: Mutation | undefined,
   { now, policy }: { readonly now: number; readonly policy: LedgerPolicy },
 ): { readonly conclude_by: number | null; readonly reconcile_at: number | null } {
-  const isReading = reason === 'READ_ONLY' || (named !== null && !hasSideEffects(named.contract));
-  const isPromised = executionState === 'failed' && isTriedAgain(event) && (mutation?.rollback_id ?? null) === null;
-  if (isReading || !(isPromised || executionState === 'uncertain')) return NOBODY_WAITS;
-  if (isPromised) return { conclude_by: now + policy.concludeWithinMs, reconcile_at: null };
+  if (executionState !== 'uncertain' || reason === 'READ_ONLY') return { conclude_by: null, reconcile_at: null };
   const canAsk = terms !== null && canReconcile({ terms, forward: mutation?.forward ?? null }, policy);
   return {
     conclude_by: now + policy.concludeWithinMs,
@@ -229,12 +213,9 @@ export function rollBack(
   };
 }
 
-/**
- * Asks how an execution ended that nobody told the end of in time: a worker where one can find out, else a person, once. Of one that
- * failed nothing is to be found out: why it was not made again, its agent or a person knows.
- */
+/** Asks how an execution ended that nobody told the end of in time: a worker where one can find out, else a person, once. */
 export function concludeExecution(mutation: Mutation, now: number, policy: LedgerPolicy): MutationRecord {
-  return mutation.execution_state !== 'failed' && canReconcile(mutation, policy)
+  return canReconcile(mutation, policy)
     ? askWorker(mutation, 'reconcile', now, policy)
     : askPerson(mutation, now, policy);
 }

@@ -37,8 +37,6 @@ export type ReasonCode =
   | 'WINDOW_CLOSED'
   | 'EXECUTION_FAILED'
   | 'EXECUTION_UNCERTAIN'
-  /** It failed, and was not made again as its agent had said. */
-  | 'RETRY_NOT_MADE'
   | 'DENIED'
   /** The agent's call failed, and its playbook gives that kind of error to a person. */
   | `ESCALATED:${ErrorKind}`

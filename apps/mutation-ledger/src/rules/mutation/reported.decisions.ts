@@ -44,14 +44,13 @@ export function endsOf({
   return executed_sha256 === null ? 0 : earlier_sha256.length + 1;
 }
 
-/** It was made again and failed again, and its agent gave it to no person yet; that it is given up is taken however often it failed. */
+/** It was made again and failed again, and no person has it yet; that it is given up is taken however often it failed. */
 function hasFailedAgain({ outcome, handled_as }: ToolExecuted, mutation: Mutation): boolean {
-  const { execution_state, reason, awaited } = mutation;
-  const isGivenToPerson = awaited !== null && reason?.startsWith('ESCALATED:') === true;
+  const { execution_state, awaited } = mutation;
   return (
     outcome === 'failed' &&
     execution_state === 'failed' &&
-    !isGivenToPerson &&
+    awaited === null &&
     (!isTriedAgain({ handled_as }) || endsOf(mutation) < ENDS_MAX)
   );
 }

@@ -36,16 +36,14 @@ function effectThing(
   return { ...bare('mutation', id, of), capability: capabilityOf(capability), runbook: runbookOf(runbook) };
 }
 
-/** Nobody told how it ended, and no worker could; or it failed, and was not made again as its agent had said. */
+/** Nobody told how it ended, and no worker could. */
 export function askForOutcome(body: Mutations<'ExecutionOverdue'>, known: Known, place: Place): readonly ThingChange[] {
   const { mutation_id: id, execution_state, owner, deadline_at } = body;
-  const isFailed = execution_state === 'failed';
-  const reason = isFailed ? 'RETRY_NOT_MADE' : `EXECUTION_${execution_state}`;
   return opens(
     // A look that found nothing out leaves the question where it was.
     known(keyOf({ thing: 'mutation', id })) ?? effectThing(id, body, body),
-    isFailed ? ASKED.failed : 'execution',
-    { owner, deadline_at, reason },
+    'execution',
+    { owner, deadline_at, reason: `EXECUTION_${execution_state}` },
     place,
   );
 }
