@@ -642,4 +642,22 @@ export const BREAKS: readonly Break[] = [
     find: '(?<![\\w.])\\d(?:[ -]?\\d){12,18}(?![\\w.])',
     replace: '(?<![\\d.])\\d(?:[ -]?\\d){12,18}(?![\\d.])',
   },
+  {
+    id: 'p8-what-never-was-is-taken-back',
+    requirement: 'P8/posing',
+    spec: 'apps/budget-accountant/src/budgets.posing.unit.spec.ts',
+    test: 'an effect whose key is spelt as that of a compensation, straight is none of an effect that never was: reserved, and given back',
+    file: 'apps/budget-accountant/src/core/compensations.ts',
+    find: '!NEVER_WAS.includes(effect.phase) &&',
+    replace: '',
+  },
+  {
+    id: 'p8-late-failure-withdraws-a-question',
+    requirement: 'P8',
+    spec: 'apps/budget-accountant/src/budgets.retries.unit.spec.ts',
+    test: 'an effect that is tried again, straight keeps the question of a retry where the failure of the call before it is heard late',
+    file: 'apps/budget-accountant/src/rules/budget/settlement.decider.ts',
+    find: "if (reservation?.phase === 'escalated') return reservation.again === true && end === 'failed';",
+    replace: '',
+  },
 ];

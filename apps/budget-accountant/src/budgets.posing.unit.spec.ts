@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { contractBody, contractDigest, contractView, entryView, parseContract } from '@recourse/contract';
 import { fact, harness, memoryView, WAYS } from '@recourse/testing';
-import { command, mutationOf, recorded, reserve } from './budgets.testing.js';
+import { command, mutationOf, recorded, releaseOf, reserve } from './budgets.testing.js';
 import { budgetsCore } from './core.js';
 
 const CAPPED = 'payments.issue_refund';
@@ -56,6 +56,14 @@ describe.each(WAYS)('an effect whose key is spelt as that of a compensation, $wa
         exceeded: [{ measure: 'name', scope: 'capability', scope_id: CAPPED }, { measure: 'calls' }],
       }),
     );
+  });
+
+  it('is none of an effect that never was: reserved, and given back', () => {
+    capped()
+      .desk.when(reserve('n', 10, { capability: CAPPED, subject: 'order/1' }), 3)
+      .when(releaseOf('n'), 4)
+      .when(reserve(`rev_${mutationOf('n')}`, AMOUNT, { capability: 'payments.reverse_refund', subject: 'order/1' }), 5)
+      .then(fact('BudgetEscalated', {}));
   });
 
   it('is one where it is what its effect is taken back with: caps bound none', () => {

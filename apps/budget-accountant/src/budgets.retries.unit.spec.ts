@@ -67,6 +67,18 @@ describe.each(WAYS)('an effect that is tried again, $way', ({ isRebuilt }) => {
       .then(fact('BudgetReleased', { cause: 'failed' }));
   });
 
+  it('keeps the question of a retry where the failure of the call before it is heard late', () => {
+    begun()
+      .when(open('run', 100, { command_id: 'c0' }), 1)
+      .when(reserve('a', 100), 1_000)
+      .when(releaseOf('a', { command_id: 'c2' }), 1_200)
+      .when(reserve('b', 50, { who: { command_id: 'c9' } }), 1_205)
+      .when(again('c3'), 1_210)
+      .then(fact('BudgetEscalated', {}))
+      .when(failed(1_100, 1_205), 1_300)
+      .thenNothing();
+  });
+
   it('says of no row more than before where it was not', () => {
     const desk = begun().when(reserve('a', 100), 1_000);
     expect(desk.rows('reservation')[0]?.doc).not.toHaveProperty('again');

@@ -110,8 +110,11 @@ function onStated(event: StatementEvent, { context }: Pick<Asked<unknown>, 'cont
 
 /** What the registry says the word of a source weighs. What people said of its triggers is known where those are, and moves no weight here. */
 function weighIn({ views, now }: DecideContext, tenant: string): Weigh {
-  return ({ source, stated_at: statedAt }) =>
-    wordWeight(declaredSource(views.view(entryView.name), tenant, source), statedAt, now);
+  return ({ source, verdict, stated_at: statedAt }) => {
+    // What lifted a word lifted it when it was said: only a word against a fact grows old.
+    const at = verdict === 'holds' ? Math.min(statedAt, now) : now;
+    return wordWeight(declaredSource(views.view(entryView.name), tenant, source), statedAt, at);
+  };
 }
 
 /** Whose a handle is: each mutation is told once. */

@@ -176,6 +176,46 @@ describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
       .then(fact('AssumptionStated', { event_id: 'a1', verdict: 'holds', superseded: false, outweighed_by: null }));
   });
 
+  const DAY = { trust_permille: 900, ttl_ms: 86_400_000 };
+  const MINUTE = { trust_permille: 900, ttl_ms: 60_000 };
+  const carrier = { source: 'carrier' };
+  const agent = { source: 'agent:x' };
+
+  it('lets nothing fall by a word that it holds, though what lifted an older one has grown old (D65)', () => {
+    const lifted = () =>
+      start(source('warehouse', DAY), source('carrier', MINUTE))
+        .when(event('AssumptionInvalidated', 'w1', 1_000), 1_000)
+        .when(event('AssumptionReaffirmed', 'c1', 2_000, carrier), 2_000);
+    lifted()
+      .when(event('AssumptionDeclared', 'a1', 3_600_000, agent), 3_600_000)
+      .then(fact('AssumptionStated', { kind: 'declared', verdict: 'holds', superseded: false, outweighed_by: null }));
+    lifted()
+      .when(event('AssumptionInvalidated', 'x1', 3_000, agent), 3_000)
+      .when(event('AssumptionReaffirmed', 'x2', 3_600_000, agent), 3_600_000)
+      .then(fact('AssumptionStated', { verdict: 'holds', outweighed_by: null }));
+  });
+
+  it('is lifted by a word that was heard before it, however late it comes itself (D65)', () => {
+    start(source('warehouse', DAY), source('carrier', MINUTE))
+      .when(event('AssumptionReaffirmed', 'c1', 2_000, carrier), 2_000)
+      .when(event('AssumptionInvalidated', 'w1', 1_000), 3_600_000)
+      .then(fact('AssumptionStated', { verdict: 'holds', superseded: true }));
+  });
+
+  it('keeps a word against a fact in mind, however many say since that it holds (D65)', () => {
+    const run = start(source('warehouse', DAY))
+      .when(event('AssumptionInvalidated', 'w1', 1_000), 1_000)
+      .when(event('AssumptionInvalidated', 'x1', 1_500, agent), 1_500);
+    for (let at = 0; at < SIDES_MAX; at += 1)
+      run.when(
+        event('AssumptionDeclared', `s${String(at)}`, 2_000 + at, { source: `agent:${String(at)}` }),
+        2_000 + at,
+      );
+    run
+      .when(event('AssumptionReaffirmed', 'x2', 3_000, agent), 3_000)
+      .then(fact('AssumptionStated', { verdict: 'invalidated', outweighed_by: 'warehouse' }));
+  });
+
   it('is not pinned by a source whose clock is in the year 2100', () => {
     start()
       .when(event('AssumptionReaffirmed', 'e1', 4_102_444_800_000), 6_000)

@@ -29,9 +29,14 @@ export function takenBackBy(
   if (effect === null) return { isCompensation: false, isPosing: false };
   const isOfRun = effect.tenant === said.tenant && effect.run_id === said.run_id;
   const isCompensation =
-    isOfRun && contractsOf(context, effect).some((contract) => isTakenBackBy(contract, effect, said));
+    isOfRun &&
+    !NEVER_WAS.includes(effect.phase) &&
+    contractsOf(context, effect).some((contract) => isTakenBackBy(contract, effect, said));
   return { isCompensation, isPosing: !isCompensation };
 }
+
+/** What never took hold, as far as anybody told, nothing takes back. */
+const NEVER_WAS: readonly Reservation['phase'][] = ['absent', 'escalated', 'denied', 'released'];
 
 function isTakenBackBy(contract: Contract, { mutation_id }: Reservation, { effect_key, capability }: Said): boolean {
   const calls = [reversalCapabilityOf(contract), ...(contract.reversal_then ?? []).map((call) => call.capability)];

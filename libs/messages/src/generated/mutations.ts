@@ -779,7 +779,7 @@ export interface MutationRecorded {
   readonly event_id: string;
   /** Hash of the event's content. */
   readonly content_sha256: Hash;
-  /** If an uncertain outcome is not settled by then, or a promised retry of a failed call not made, a person is asked; epoch milliseconds, null for any other outcome. */
+  /** If an uncertain outcome is not settled by then, a person is asked; epoch milliseconds, null for any other outcome. */
   readonly conclude_by: number | null;
   /** When a worker is asked whether an uncertain call took effect, since no call can be under way by then; epoch milliseconds, null when nobody can tell. */
   readonly reconcile_at: number | null;

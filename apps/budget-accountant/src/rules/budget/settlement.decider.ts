@@ -161,6 +161,8 @@ export interface Vain {
  *         In doubt it stands: whoever reserved it gives it back, or a person does once it is overdue.
  */
 export function mayBeOfLater(reservation: Reservation | null, { end, beganAt, endedAt, isFoundOut }: Vain): boolean {
+  // People are asked about the next call already: it has not begun, so that none that failed is it.
+  if (reservation?.phase === 'escalated') return reservation.again === true && end === 'failed';
   const reservedAt = reservation?.phase === 'reserved' ? reservation.counted_at : null;
   if (reservedAt === null) return false;
   if (reservation?.again !== true || end === 'cancelled') return reservedAt > endedAt + MARGIN_MS;

@@ -13,7 +13,7 @@ export function disputeAfter(before: Dispute | null, said: Side, now: number): D
   const own = sides.find(({ source }) => source === said.source);
   const newest = own !== undefined && own.effective_at > said.effective_at ? own : said;
   const all = [...sides.filter(({ source }) => source !== said.source), newest];
-  const kept = all.sort((a, b) => b.effective_at - a.effective_at).slice(0, SIDES_MAX);
+  const kept = all.sort(lastFirst).slice(0, SIDES_MAX);
   const verdicts = new Set<StatedVerdict>(kept.map(({ verdict }) => verdict));
   const isDisputed = verdicts.size > 1;
   return {
@@ -21,4 +21,10 @@ export function disputeAfter(before: Dispute | null, said: Side, now: number): D
     is_disputed: isDisputed,
     disputed_since: isDisputed ? (disputed_since ?? now) : null,
   };
+}
+
+/** What is said to hold is dropped first: whoever speaks under many names crowds out no word against a fact. */
+function lastFirst(a: Side, b: Side): number {
+  const isFalse = (side: Side): number => (side.verdict === 'invalidated' ? 1 : 0);
+  return isFalse(b) - isFalse(a) || b.effective_at - a.effective_at;
 }

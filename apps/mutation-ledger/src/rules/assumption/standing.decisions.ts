@@ -13,7 +13,7 @@ import type { Side, StandingStatement } from './assumption.messages.js';
 export type Word = Pick<Side, 'source' | 'verdict' | 'stated_at' | 'effective_at'>;
 
 /** Thousandths. */
-export type Weigh = (word: Pick<Word, 'source' | 'stated_at'>) => number;
+export type Weigh = (word: Pick<Word, 'source' | 'verdict' | 'stated_at'>) => number;
 
 export interface Standing {
   readonly verdict: StatedVerdict;
@@ -26,7 +26,7 @@ export interface Standing {
 /** Says what stands. Of words of one instant the one that was recorded later counts as the newer. */
 export function standingAfter(said: Word, before: StandingStatement | null, weigh: Weigh): Standing {
   if (before === null) return { verdict: said.verdict, superseded: false, outweighed_by: null };
-  const others = othersOf(said.source, before);
+  const others: readonly Word[] = before.sides.filter(({ source }) => source !== said.source);
   if (isOutdated(said, before)) return { verdict: before.verdict, superseded: true, outweighed_by: null };
   const words = [...others, said];
   const weights = new Map(words.map((word) => [word, weigh(word)]));
@@ -37,7 +37,9 @@ export function standingAfter(said: Word, before: StandingStatement | null, weig
       : a.effective_at > b.effective_at;
   const isLifted = (word: Word): boolean =>
     words.some((other) => other.verdict === 'holds' && isNewer(other, word) && weightOf(other) >= weightOf(word));
-  const left = words.filter((word) => word.verdict === 'invalidated' && !isLifted(word));
+  // What was lifted stays so, whatever its lifter weighs by now: a word that it holds makes nothing fall.
+  const isOpen = (word: Word): boolean => word === said || before.verdict === 'invalidated';
+  const left = words.filter((word) => word.verdict === 'invalidated' && isOpen(word) && !isLifted(word));
   const verdict = left.length === 0 ? 'holds' : 'invalidated';
   const rivals = left.length === 0 ? words : left;
   const isFirst = rivals.includes(said) && rivals.every((word) => word === said || isNewer(said, word));
@@ -47,13 +49,6 @@ export function standingAfter(said: Word, before: StandingStatement | null, weig
     superseded: !isFirst && verdict === before.verdict,
     outweighed_by: heavier?.source ?? null,
   };
-}
-
-/** The newest word of each other source, and the one that stands, whoever's words are kept no more. */
-function othersOf(source: string, before: StandingStatement): readonly Word[] {
-  const isKept = before.sides.some((side) => side.source === before.source);
-  const words: readonly Word[] = isKept ? before.sides : [...before.sides, before];
-  return words.filter((word) => word.source !== source);
 }
 
 /** Its own source has said something newer. */
