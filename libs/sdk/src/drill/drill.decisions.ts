@@ -4,7 +4,7 @@ import type { Contract, ForwardFinding } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { checkArgs } from '@recourse/contract';
 import { statusesIn, verdictFor } from '../guard/verdict.decisions.js';
-import { isRejected, wordsOf } from '../tool/thrown.js';
+import { isRejected, memberOf, wordsOf } from '../tool/thrown.js';
 
 /** Paths of a repair, in the order a drill goes them. */
 export const DRILL_PATHS = [
@@ -81,8 +81,9 @@ function isRefused(error: unknown): boolean {
 function kindOf(error: unknown): NonNullable<ReturnType<typeof verdictFor>>['kind'] {
   const own = verdictFor({ on: 'exception', error })?.kind ?? 'UNKNOWN';
   if (own === 'UNKNOWN' && isRefused(error)) return 'REJECTED';
-  if (own !== 'REJECTED' || !isRejected(error) || error.cause === undefined) return own;
-  const caused = verdictFor({ on: 'exception', error: error.cause })?.kind ?? own;
+  const cause = own === 'REJECTED' && isRejected(error) ? memberOf(error, 'cause') : undefined;
+  if (cause === undefined) return own;
+  const caused = verdictFor({ on: 'exception', error: cause })?.kind ?? own;
   return caused === 'UNKNOWN' ? own : caused;
 }
 

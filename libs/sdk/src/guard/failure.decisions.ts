@@ -25,7 +25,7 @@ export function failureOf(error: ToolError): ToolFailure {
 }
 
 function ofException(error: unknown): ToolFailure {
-  if (isRejected(error)) return { code: error.kind, message: error.message };
+  if (isRejected(error)) return { code: firstText(memberOf(error, 'kind')) ?? UNNAMED, message: wordsOf(error) };
   const [code, name, message] = ['code', 'name', 'message'].map((member) => memberOf(error, member));
   return { code: firstText(code, name) ?? UNNAMED, message: firstText(message) ?? wordsOf(error) };
 }

@@ -115,10 +115,10 @@ const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
  */
 export function verdictFor(error: ToolError): ToolVerdict | null {
   if (error.on === 'result') return ofResult(error.result);
-  if (isRejected(error.error)) return { ...ofSigns([error.error.kind], []), effect: 'none' };
+  if (isRejected(error.error)) return { ...ofSigns([memberOf(error.error, 'kind')].filter(isText), []), effect: 'none' };
   const signs = chainOf(error.error)
     .flatMap(({ code, name, kind }) => [code, kind, name])
-    .filter((sign) => typeof sign === 'string');
+    .filter(isText);
   return ofSigns(signs, statusesIn(error.error), 'UNKNOWN');
 }
 
@@ -187,6 +187,8 @@ function kindOfWord(word: string): ErrorKind | undefined {
 function kindOfStatus(status: number): ErrorKind | undefined {
   return KIND_OF_STATUS[status] ?? (status >= 500 ? 'SERVER' : status >= 400 ? 'UNKNOWN' : undefined);
 }
+
+const isText = (sign: unknown): sign is string => typeof sign === 'string';
 
 const CAUSES_MAX = 8;
 

@@ -9,6 +9,7 @@ import { runLeg } from '../worker/leg-runner.js';
 import { legOf, legStep } from '../worker/legs.testing.js';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { wordsOf } from './thrown.js';
+import { ToolRejected } from './tool.js';
 
 const hostile = (): never => {
   throw new Error('a getter throws');
@@ -35,6 +36,33 @@ const throwing = (thrown: unknown) => (): Promise<Json> => {
   reject(thrown);
   return promise;
 };
+
+/** Refusals of a tool without types: what it says of itself is no text, or cannot be read. */
+const REFUSED: readonly (readonly [string, unknown])[] = [
+  ['no code', new ToolRejected(undefined as never, 'no')],
+  ['a status for a code', new ToolRejected(422 as never, 'no')],
+  ['a code that throws', Object.defineProperty(new ToolRejected('A', 'no'), 'kind', { get: hostile })],
+  ['words that throw', Object.defineProperty(new ToolRejected('A', 'no'), 'message', { get: hostile })],
+  ['a code without words', new ToolRejected(Object.create(null) as never, 'no')],
+];
+
+describe('a tool that says that nothing happened, with', () => {
+  it.each(REFUSED)('%s, is believed, and its call is told of as failed', async (_, thrown) => {
+    const { run, told } = refund({ tool: { execute: throwing(thrown) } });
+    expect(await run()).toMatchObject({ kind: 'failed', error_kind: 'REJECTED' });
+    expect(told()).toEqual(['planned', 'failed']);
+  });
+
+  it.each(REFUSED)('%s, ends the step of its worker as not done', async (_, thrown) => {
+    const parts = { clock: new ManualClock(1_000), claimStore: new MemoryClaimStore(), callTimeoutMs: 500, workerId: 'w' };
+    const tools = {
+      'payments.get_refund': () => Promise.resolve({ status: 'settled' }),
+      'payments.reverse_refund': throwing(thrown),
+    };
+    const { steps } = await runLeg(legOf({ steps: [legStep()] }), { ...parts, tools });
+    expect(steps).toMatchObject([{ outcome: 'failed', error_kind: 'TOOL_REJECTED' }]);
+  });
+});
 
 describe('a tool that throws', () => {
   it.each(THROWN)('%s has acted or not, and its call is told of as uncertain', async (_, thrown) => {

@@ -20,7 +20,7 @@ import type { CallFailure } from './leg.messages.js';
 import { depthProblem } from './report-room.js';
 import type { ReportRoom } from './report-room.js';
 import { failureOf } from './tool-failure.js';
-import { isRejected, wordsOf } from '../tool/thrown.js';
+import { isRejected, memberOf, wordsOf } from '../tool/thrown.js';
 import { ToolRejected } from '../tool/tool.js';
 import type { Tool } from '../tool/tool.js';
 
@@ -199,7 +199,8 @@ async function attempt(
   } catch (error) {
     const message = wordsOf(error);
     // The tool's own code is the first thing that whoever mends it looks for.
-    const detail = isRejected(error) ? `${error.kind}: ${message}` : message;
+    const kind = isRejected(error) ? memberOf(error, 'kind') : undefined;
+    const detail = typeof kind === 'string' ? `${kind}: ${message}` : message;
     return { kind: 'failed', failure: failureOf(error, leg.kind), detail };
   }
 }
