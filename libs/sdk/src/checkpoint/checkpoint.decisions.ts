@@ -19,6 +19,8 @@ export const GATE_BYTES_MAX = 32 * 1_024;
 const EVIDENCE_MAX = 100;
 /** Most of what was stated that a gate is given, bytes; beyond it the gate is told who contradicted what, not how. */
 const STATEMENTS_BYTES_MAX = 8 * 1_024;
+/** Most of what speaks against a run that a gate is given, bytes: the rest of GATE_BYTES_MAX is the caller's. Refs come first, then evidence. */
+const AGAINST_BYTES_MAX = 28 * 1_024;
 
 /** Where the chain of a run stands in this process. */
 export interface Tip {
@@ -52,7 +54,8 @@ export function tipOf(resumed: Resumed): Tip {
  * What the predicates read as `gate`: the caller's inputs, and under reserved names what is known now and was not then (E12).
  *
  * Shape: `contradicted` are all refs that do not hold now, or of which nobody can say that they do, however many fell; `evidence` is the
- *        newest EVIDENCE_MAX of `fallen`, which is oldest first. `evidence_left_out` counts the rest, and is absent where there is none.
+ *        newest EVIDENCE_MAX of `fallen`, which is oldest first, or fewer, where the refs leave no room. `evidence_left_out` counts the
+ *        rest, and is absent where there is none.
  */
 export function gateInputs(
   inputs: Readonly<Record<string, Json>>,
@@ -65,7 +68,7 @@ export function gateInputs(
     ),
   ].sort();
   const isShort = bytesOf(newest.map(({ evidence: { statement } }) => statement)) <= STATEMENTS_BYTES_MAX;
-  const evidence = newest.map(({ commit_id, ref_stands, evidence: { kind, source, ref, statement, stated_at } }) => ({
+  const told = newest.map(({ commit_id, ref_stands, evidence: { kind, source, ref, statement, stated_at } }) => ({
     commit_id,
     kind,
     source,
@@ -74,8 +77,20 @@ export function gateInputs(
     stated_at,
     ref_stands,
   }));
-  const leftOut = fallen.length - newest.length;
+  const evidence = newestWithin(told, AGAINST_BYTES_MAX - bytesOf(contradicted));
+  const leftOut = fallen.length - evidence.length;
   return { ...inputs, contradicted, evidence, ...(leftOut === 0 ? {} : { evidence_left_out: leftOut }) };
+}
+
+/** The newest of what is oldest first, as many as there is room for. */
+function newestWithin<Of extends Json>(told: readonly Of[], room: number): readonly Of[] {
+  let [bytes, from] = [0, told.length];
+  for (const one of told.toReversed()) {
+    bytes += bytesOf(one) + 1;
+    if (bytes > room) break;
+    from -= 1;
+  }
+  return told.slice(from);
 }
 
 /**

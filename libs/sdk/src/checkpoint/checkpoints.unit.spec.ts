@@ -6,7 +6,7 @@ import { CHUNK_BYTES, CHUNKS_MAX, commitIdOf, DEPTH_MAX } from '@recourse/lineag
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import type { ToldCheckpoint } from '../producer/producer.js';
-import { gateInputs } from './checkpoint.decisions.js';
+import { GATE_BYTES_MAX, gateInputs } from './checkpoint.decisions.js';
 import { createCheckpoints } from './checkpoints.js';
 import type { CheckpointsOptions } from './checkpoints.js';
 import type { CheckpointStep } from './checkpoint.messages.js';
@@ -271,6 +271,29 @@ describe('what fell of a run', () => {
     expect(gate['evidence_left_out']).toBe(2);
     expect(gateInputs({}, [of(1)])).not.toHaveProperty('evidence_left_out');
   });
+
+  it.each([250, 500, 800])(
+    '%d times leaves room for what the caller gives: refs are all told, evidence as it fits',
+    (count) => {
+      const gate = gateInputs(
+        {},
+        Array.from({ length: count }, (_, at) => ({
+          commit_id: `cmt_${'a'.repeat(32)}`,
+          rollback_id: 'rb_1',
+          evidence: {
+            ...evidence,
+            ref: `order/${String(100_000 + at)}#paid`,
+            statement: { paid: false, by: 'desk-7', at: 'noon' },
+          },
+          ref_stands: false,
+        })),
+      );
+      expect(gate['contradicted']).toHaveLength(count);
+      const told = gate['evidence'] as readonly unknown[]; // a list of what was said
+      expect(told.length + Number(gate['evidence_left_out'])).toBe(count);
+      expect(JSON.stringify(gate).length).toBeLessThan(GATE_BYTES_MAX - 3_000);
+    },
+  );
 
   it('is told oldest first, in whatever order the record names what fell', async () => {
     const { checkpoints, source, told } = stage();

@@ -54,15 +54,14 @@ export async function approve({ call, action, options }: Situation, question: Qu
     args,
     ...asked,
   });
-  return answered(answer, actionDigest, action, options);
+  return answered(answer, actionDigest, { call, action, options });
 }
 
 /** What an answer of people means to the call. */
 function answered(
   answer: ApprovalAnswer,
   actionDigest: string,
-  action: Action,
-  options: GuardOptions,
+  { call, action, options }: Pick<Situation, 'call' | 'action' | 'options'>,
 ): Promise<Stop | null> | Stop | null {
   switch (answer.kind) {
     case 'approved':
@@ -70,6 +69,8 @@ function answered(
         ? null
         : denied(action, options, trouble('APPROVAL_DENIED', 'the approval is for another action'));
     case 'pending':
+      // Whoever called it off does not come again: `agreed` gives back what is reserved.
+      if (calledOff(call) !== null) return null;
       return objection(
         options,
         trouble(
@@ -107,7 +108,12 @@ export async function reserve({ call, action, options }: Situation): Promise<Sto
   }
   const answer = await reserved(reserving.request, budget, options, call.signal);
   const stopped = reservationStop(answer, options);
-  if (stopped !== null) return calledOff(call) ?? stopped;
+  if (stopped !== null) {
+    const off = calledOff(call);
+    // What nobody answered may be reserved, and what a person was asked is nobody's question any more.
+    if (off !== null && answer.kind !== 'refused') await giveBack(action, options);
+    return off ?? stopped;
+  }
   return answer.kind === 'reserved' ? { rungMode: answer.forwardApproval ?? 'policy' } : UNASKED;
 }
 

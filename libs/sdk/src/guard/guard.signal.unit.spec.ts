@@ -66,6 +66,48 @@ describe('a call whose signal is aborted', () => {
     expect([asked, calls()]).toEqual([1, 0]);
   });
 
+  it.each([
+    ['that nobody answered', { kind: 'unavailable', cause: new Error('202') }],
+    ['that a person is asked about', { kind: 'escalated', code: 'CEILING_REACHED' }],
+  ] as const)('takes back a reservation %s', async (_, answer) => {
+    const stop = new AbortController();
+    const heard: string[] = [];
+    const budget: Budget = {
+      reserve: () => {
+        stop.abort();
+        return Promise.resolve(answer);
+      },
+      release: () => {
+        heard.push('released');
+        return Promise.resolve('released');
+      },
+    };
+    const { run } = refund({ options: { budget } });
+    expect(await run({ signal: stop.signal })).toMatchObject({ kind: 'refused', code: 'CALLED_OFF' });
+    expect(heard).toEqual(['released']);
+  });
+
+  it('while people have not decided says so, and gives back what was reserved, once', async () => {
+    const stop = new AbortController();
+    const heard: string[] = [];
+    const budget: Budget = {
+      reserve: () => Promise.resolve({ kind: 'reserved', reservationId: 'res_1' }),
+      release: () => {
+        heard.push('released');
+        return Promise.resolve('released');
+      },
+    };
+    const approvals = new MemoryApprovals();
+    const ask = approvals.ask.bind(approvals);
+    approvals.ask = (request) => {
+      stop.abort();
+      return ask(request);
+    };
+    const { run, calls } = refund({ contract: { forward_approval: 'human' }, options: { budget, approvals } });
+    expect(await run({ signal: stop.signal })).toMatchObject({ kind: 'refused', code: 'CALLED_OFF' });
+    expect([calls(), heard]).toEqual([0, ['released']]);
+  });
+
   it('after its intent is told is made, and ends as it ends', async () => {
     const stop = new AbortController();
     const producer = new MemoryProducer();

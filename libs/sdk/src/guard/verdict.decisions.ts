@@ -115,7 +115,8 @@ const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
  */
 export function verdictFor(error: ToolError): ToolVerdict | null {
   if (error.on === 'result') return ofResult(error.result);
-  if (isRejected(error.error)) return { ...ofSigns([memberOf(error.error, 'kind')].filter(isText), []), effect: 'none' };
+  if (isRejected(error.error))
+    return { ...ofSigns([memberOf(error.error, 'kind')].filter(isText), []), effect: 'none' };
   const signs = chainOf(error.error)
     .flatMap(({ code, name, kind }) => [code, kind, name])
     .filter(isText);

@@ -54,7 +54,12 @@ describe('a tool that says that nothing happened, with', () => {
   });
 
   it.each(REFUSED)('%s, ends the step of its worker as not done', async (_, thrown) => {
-    const parts = { clock: new ManualClock(1_000), claimStore: new MemoryClaimStore(), callTimeoutMs: 500, workerId: 'w' };
+    const parts = {
+      clock: new ManualClock(1_000),
+      claimStore: new MemoryClaimStore(),
+      callTimeoutMs: 500,
+      workerId: 'w',
+    };
     const tools = {
       'payments.get_refund': () => Promise.resolve({ status: 'settled' }),
       'payments.reverse_refund': throwing(thrown),
