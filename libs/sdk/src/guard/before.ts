@@ -17,6 +17,7 @@ import { calledOff, giveBack, objection, textOf, trouble } from './objections.js
 import type { Situation, Stop } from './objections.js';
 import { intentProblem } from './recorded.js';
 import { stage, unstage } from './staging.js';
+import type { Staged } from './staging.js';
 import { earlierCall } from './standing.decisions.js';
 import { verdictFor } from './verdict.decisions.js';
 
@@ -49,12 +50,12 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
   if ('stop' in staged) return staged;
   // Staging takes its time, and is given back.
   const unpublished =
-    calledOff(call) ??
+    calledOffStaged(call, staged) ??
     (await announce(situation, {
       isHeld,
       priorValue: captured.priorValue,
       rehearsal: rehearsed.rehearsal,
-      ...staged,
+      stagedRef: staged.stagedRef,
     }));
   if (unpublished !== null) {
     await unstage(situation, staged);
@@ -62,6 +63,11 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
     return unpublished;
   }
   return hold(situation) ?? { priorValue: captured.priorValue, attempt: found.attempt };
+}
+
+/** What nobody knows to be staged is given back by a cancel, which its intent has to come before (R2). */
+function calledOffStaged(call: Situation['call'], { isUnknown }: Staged): Stop | null {
+  return isUnknown === true ? null : calledOff(call);
 }
 
 /** Asks people; whoever called may have called it off meanwhile. */

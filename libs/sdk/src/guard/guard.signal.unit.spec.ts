@@ -1,6 +1,7 @@
 // A call that whoever made it no longer wants: stopped before anything is told of it, and never after.
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
 import { guardExecute, guardMcp } from '../adapters/agent-tools.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { MemoryApprovals } from './approval.memory.js';
@@ -106,6 +107,57 @@ describe('a call whose signal is aborted', () => {
     const { run, calls } = refund({ contract: { forward_approval: 'human' }, options: { budget, approvals } });
     expect(await run({ signal: stop.signal })).toMatchObject({ kind: 'refused', code: 'CALLED_OFF' });
     expect([calls(), heard]).toEqual([0, ['released']]);
+  });
+
+  it('and made again at once leaves the second call what both had reserved', async () => {
+    const stop = new AbortController();
+    const answered = Promise.withResolvers<null>();
+    const heard: string[] = [];
+    const budget: Budget = {
+      reserve: async () => {
+        heard.push('asked');
+        if (heard.length === 1) await answered.promise;
+        return { kind: 'reserved', reservationId: 'res_1' };
+      },
+      release: () => {
+        heard.push('released');
+        return Promise.resolve('released');
+      },
+    };
+    const calledOff = Promise.withResolvers<null>();
+    const execute = async (): Promise<Json> => {
+      answered.resolve(null);
+      await calledOff.promise;
+      return {};
+    };
+    const { run } = refund({ options: { budget }, tool: { execute } });
+    const first = run({ signal: stop.signal }).finally(() => {
+      calledOff.resolve(null);
+    });
+    stop.abort();
+    const second = run();
+    expect(await first).toMatchObject({ kind: 'refused', code: 'CALLED_OFF' });
+    expect(await second).toMatchObject({ kind: 'succeeded' });
+    expect(heard).toEqual(['asked', 'asked']);
+  });
+
+  it('while its tool stages what it names no handle of is told of all the same, so that a cancel gives it back', async () => {
+    const stop = new AbortController();
+    const { run, told, troubles } = refund({
+      contract: {
+        commit_hold_ms: 60_000,
+        cancel_capability: 'payments.cancel_refund',
+        techniques: { reservation: true },
+      },
+      tool: {
+        stage: () => {
+          stop.abort();
+          return Promise.reject(new Error('socket hang up'));
+        },
+      },
+    });
+    expect(await run({ signal: stop.signal })).toMatchObject({ kind: 'held' });
+    expect([told(), troubles]).toEqual([['planned'], ['STAGE_UNCERTAIN']]);
   });
 
   it('after its intent is told is made, and ends as it ends', async () => {

@@ -35,6 +35,7 @@ import type { ToolFailure } from './failure.decisions.js';
 import { refuseUnusable } from './given.js';
 import { placeProblems } from './place.js';
 import { argsProblem, intentProblem, isJson, resultProblem } from './recorded.js';
+import { counted } from './same-effect.js';
 import { shownOf } from './shown.js';
 import type { Shown } from './shown.js';
 import type { ToolVerdict } from './verdict.decisions.js';
@@ -105,7 +106,7 @@ async function placed(tool: ForwardTool, given: GuardedCall, options: GuardOptio
       handle: outcome.externalTransactionRef,
     };
   }
-  return told(situation);
+  return counted(action, options.budget, () => told(situation));
 }
 
 /** Makes a call of which everybody is told: what is asked before, the call, and what came of it. */

@@ -2,6 +2,7 @@
 import type { Action } from '../producer/producer.js';
 import { wordsOf } from '../tool/thrown.js';
 import { reservationOf } from './action.js';
+import { isLast } from './same-effect.js';
 import type {
   ForwardTool,
   GuardedCall,
@@ -37,10 +38,11 @@ export function calledOff({ signal }: Pick<GuardedCall, 'signal'>): Stop | null 
   return { stop: { kind: 'refused', mutation_refs: [], ...trouble('CALLED_OFF', why) } };
 }
 
-/** Gives back what was reserved. A reservation that stays is cautious, and visible: the caller's answer does not wait on it. */
+/** Gives back what was reserved, unless another call of the same effect is under way here, which it is reserved for as well. A reservation that stays is cautious, and visible: the caller's answer does not wait on it. */
 export async function giveBack(action: Action, { budget, contract }: GuardOptions): Promise<void> {
   const reserving = reservationOf(action, contract, null);
-  if (budget !== undefined && reserving.kind === 'reserve') await budget.release(reserving.request);
+  if (budget !== undefined && reserving.kind === 'reserve' && isLast(action, budget))
+    await budget.release(reserving.request);
 }
 
 /** A trouble with one problem. */

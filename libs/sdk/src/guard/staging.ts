@@ -18,6 +18,8 @@ import { within } from '../within.js';
 /** Handle of what is staged; null when nothing is, or nobody knows. */
 export interface Staged {
   readonly stagedRef: string | null;
+  /** The tool may have staged what it named no handle of: only its intent has that given back. */
+  readonly isUnknown?: true;
 }
 
 const NOTHING_STAGED: Staged = { stagedRef: null };
@@ -38,7 +40,7 @@ export async function stage(situation: Situation, isLeft: boolean): Promise<Stop
   if ('stagedRef' in staged) return staged;
   if (!staged.isRefused) {
     options.onTrouble?.(trouble('STAGE_UNCERTAIN', staged.message));
-    return NOTHING_STAGED;
+    return { stagedRef: null, isUnknown: true };
   }
   await giveBack(action, options);
   return (
