@@ -1,7 +1,7 @@
 // Values of a program as they travel.
 import type { Json } from '@recourse/kernel';
 import type { GuardOptions } from '../guard/guard.messages.js';
-import { trouble } from '../guard/objections.js';
+import { hearing, trouble } from '../guard/objections.js';
 
 /** Anything as JSON: a bigint is its text, what JSON leaves out is null. Errors: TypeError for what goes round in circles. */
 export function jsonOf(value: unknown): Json {
@@ -16,7 +16,8 @@ export function jsonOf(value: unknown): Json {
  * Shape:  the tool has acted: what cannot be JSON at all (it goes round in circles) stays as it is, and is left out of the record by the guard.
  * Errors: those of the answer's own getters.
  */
-export function answerOf(answer: unknown, { onTrouble }: Pick<GuardOptions, 'onTrouble'>): Json {
+export function answerOf(answer: unknown, options: Pick<GuardOptions, 'onTrouble'>): Json {
+  const { onTrouble } = hearing(options);
   const lost = new Set<string>();
   const told = writtenOf(answer, lost);
   for (const what of lost)

@@ -29,7 +29,7 @@ import type {
   GuardTrouble,
 } from './guard.messages.js';
 import { missingFor } from './handle.js';
-import { calledOff, giveBack, objection, textOf, trouble } from './objections.js';
+import { calledOff, giveBack, hearing, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import type { ToolFailure } from './failure.decisions.js';
 import { refuseUnusable } from './given.js';
@@ -70,7 +70,8 @@ export interface Run {
 }
 
 /** Makes one call, unless its connection is closed. */
-export async function runGuarded(tool: ForwardTool, call: GuardedCall, options: GuardOptions): Promise<Run> {
+export async function runGuarded(tool: ForwardTool, call: GuardedCall, given: GuardOptions): Promise<Run> {
+  const options = hearing(given);
   const { calls, mode } = options;
   if (mode === 'off' || calls === undefined) return placed(tool, call, options);
   const closed = trouble('CONNECTION_CLOSED', 'the connection of the guard is closed');

@@ -45,6 +45,20 @@ export async function giveBack(action: Action, { budget, contract }: GuardOption
     await budget.release(reserving.request);
 }
 
+/** Options whose listener takes no call with it: one that was made is told of, whatever becomes of a log. */
+export function hearing<Of extends Pick<GuardOptions, 'onTrouble'>>(options: Of): Of {
+  const { onTrouble } = options;
+  if (onTrouble === undefined) return options;
+  const quietly = (found: GuardTrouble): void => {
+    try {
+      onTrouble(found);
+    } catch {
+      // There is nobody else to tell.
+    }
+  };
+  return { ...options, onTrouble: quietly };
+}
+
 /** A trouble with one problem. */
 export const trouble = (code: GuardTroubleCode, message: string): GuardTrouble => ({
   code,

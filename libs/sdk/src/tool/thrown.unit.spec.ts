@@ -102,6 +102,16 @@ describe('a tool that throws', () => {
   });
 });
 
+it.each([
+  ['fails', { execute: throwing(new Error('no')) }, 'uncertain'],
+  ['gives a handle that is none', { externalTransactionRef: () => ({}) as never }, 'succeeded'],
+  ['answers with what is no record', { execute: () => Promise.resolve(circular as never) }, 'succeeded'],
+])('a call whose listener of trouble throws is told of where its tool %s', async (_, tool, outcome) => {
+  const { run, told } = refund({ tool, options: { onTrouble: hostile } });
+  expect(await run()).toMatchObject({ kind: outcome });
+  expect(told()).toEqual(['planned', outcome]);
+});
+
 describe('a tool that answers with', () => {
   const answering = (answer: unknown) => {
     const heard: string[] = [];
