@@ -1266,7 +1266,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.signal.unit.spec.ts',
     test: 'a call whose signal is aborted while it waits for a person waits no longer, and says that it was called off',
     file: 'libs/sdk/src/guard/asking.ts',
-    find: 'if (stopped !== null) return calledOff(call) ?? stopped;',
+    find: 'return off ?? stopped;',
     replace: 'if (stopped !== null) return stopped;',
   },
   {

@@ -55,7 +55,7 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
       isHeld,
       priorValue: captured.priorValue,
       rehearsal: rehearsed.rehearsal,
-      stagedRef: staged.stagedRef,
+      ...staged,
     }));
   if (unpublished !== null) {
     await unstage(situation, staged);
