@@ -241,7 +241,9 @@ export function bodyOf(answer: EdgeAnswer): Doc {
 
 /** Taken, and how it ended is to be asked for; what says more is the outcome: that somebody else is asked first, say. */
 function isPending({ status, body, location }: EdgeAnswer): boolean {
-  return status === TAKEN && (location !== null || body['status'] === 'pending' || Object.keys(body).length === 0);
+  // Words that are no JSON are nobody's outcome: a gateway's, say (`jsonOf`).
+  const isSaid = Object.keys(body).some((member) => member !== 'detail');
+  return status === TAKEN && (location !== null || body['status'] === 'pending' || !isSaid);
 }
 
 const SERVICE_IN_TROUBLE = 500;

@@ -211,6 +211,11 @@ describe('a command to an edge', () => {
     expect(sent).toHaveLength(before.length + 1);
   });
 
+  it.each(['Accepted', '[]'])('that is taken with words alone, as by a gateway, has no outcome: %s', async (text) => {
+    const { client } = service([{ status: 202, text }]);
+    await expect(client.command('/v1/things', {}, 'k')).rejects.toMatchObject({ code: 'OUTCOME_PENDING' });
+  });
+
   it('that has no outcome for long is pending, under a key that is told', async () => {
     const { client } = service([TAKEN]);
     await expect(client.command('/v1/things', {}, 'my-key')).rejects.toMatchObject({
