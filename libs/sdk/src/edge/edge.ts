@@ -239,13 +239,11 @@ export function bodyOf(answer: EdgeAnswer): Doc {
   throw problemOf(answer);
 }
 
-/** Taken, and how it ended is to be asked for; what says more is the outcome: that somebody else is asked first, say. */
+/** Taken, and how it ended is to be asked for; what says more than words of a gateway (`detail`) is the outcome. */
 function isPending({ status, body, location }: EdgeAnswer): boolean {
-  // Words that are no JSON are nobody's outcome: a gateway's, say (`jsonOf`).
-  const isSaid = Object.keys(body).some((member) => member !== 'detail');
-  return status === TAKEN && (location !== null || body['status'] === 'pending' || !isSaid);
+  return status === TAKEN && (location !== null || body['status'] === 'pending' || hasWordsAlone(body));
 }
-
+const hasWordsAlone = (body: Doc): boolean => Object.keys(body).every((member) => member === 'detail');
 const SERVICE_IN_TROUBLE = 500;
 
 /** The service may have taken it all the same: whoever sends it again under its key has it done once. */
