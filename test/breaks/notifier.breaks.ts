@@ -266,15 +266,6 @@ export const BREAKS: readonly Break[] = [
     replace: 'endpoint',
   },
   {
-    id: 'p12-promise-in-no-list',
-    requirement: 'P12/promised',
-    spec: 'apps/notifier/src/core.unit.spec.ts',
-    test: 'an effect that waits for people is an item where its agent said that it would make the call again, and did not',
-    file: 'apps/notifier/src/rules/item/effect.decisions.ts',
-    find: "isFailed ? ASKED.failed : 'execution'",
-    replace: "!isFailed ? ASKED.failed : 'execution'",
-  },
-  {
     id: 'p12-alarm-without-a-gauge',
     requirement: 'P12/told',
     spec: 'apps/notifier/src/reads/gauges.unit.spec.ts',
