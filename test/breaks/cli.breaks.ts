@@ -1098,7 +1098,7 @@ export const BREAKS: readonly Break[] = [
     id: 'd51-idle-pattern-unsaid',
     requirement: 'D51',
     spec: 'apps/cli/src/eval/eval.unit.spec.ts',
-    test: 'recourse eval grades by a pattern that fits nothing anybody knows, and says so, with those that come near',
+    test: 'recourse eval grades by a pattern that fits nothing anybody knows, and names it where something begins nearly so',
     file: 'apps/cli/src/eval/forbidden.ts',
     find: '.filter(({ name }) => !known.some((one) => fits(name, one)))',
     replace: '.filter(({ name }) => known.length === 0 && !known.some((one) => fits(name, one)))',

@@ -346,15 +346,14 @@ cases:
     expect(note()).not.toMatch(/drop_bucket[^\n]*near/u);
   });
 
-  it('grades by a pattern that fits nothing anybody knows, and says so, with those that come near', async () => {
+  it('grades by a pattern that fits nothing anybody knows, and names it where something begins nearly so', async () => {
     const { call: recourse, note } = at(ONCE);
     const slip = REFUND_PATH.replace('payments.charge_card', '"paymets.*", "storage.*", "*.get_refund"');
     expect(await recourse('eval', suite(slip))).toBe(0);
     expect(note()).toContain(
       'FORBID_PATTERN_IDLE at /cases/0/trajectory/forbid/0: paymets.* fits nothing that anybody knows: today it forbids nothing; near it: payments.',
     );
-    expect(note()).toMatch(/forbid\/1: storage\.\* fits nothing that anybody knows: today it forbids nothing$/m);
-    expect(note()).not.toContain('/forbid/2');
+    expect(note()).not.toMatch(/forbid\/[12]/u);
   });
 
   it('knows a forbidden name that was called, or that another case asks for, and asks nobody of patterns that those fit', async () => {

@@ -35,21 +35,19 @@ export function patternsIn({ cases }: Suite): readonly Forbidden[] {
   );
 }
 
-/** Patterns that fit nothing of `known`, each with what begins nearly so: a slip of the pen, or for what is not there yet. */
+/** Patterns that fit nothing of `known` while something begins nearly so: slips of the pen. What nothing comes near is for what is not there yet. */
 export function idlePatterns(patterns: readonly Forbidden[], known: readonly string[]): readonly Rejection[] {
   const beginsNearly = (head: string): readonly string[] =>
     [...new Set(known)].filter((one) => nearTo(head, [one.slice(0, head.length)]).length > 0).slice(0, NEAR_MAX);
   return patterns
     .filter(({ name }) => !known.some((one) => fits(name, one)))
-    .map(({ name, path }) => {
-      const near = beginsNearly(name.slice(0, name.indexOf('*')));
-      const hint = near.length === 0 ? '' : `; near it: ${near.join(', ')}`;
-      return {
-        code: 'FORBID_PATTERN_IDLE',
-        message: `${name} fits nothing that anybody knows: today it forbids nothing${hint}`,
-        path,
-      };
-    });
+    .map((one) => ({ ...one, near: beginsNearly(one.name.slice(0, one.name.indexOf('*'))) }))
+    .filter(({ near }) => near.length > 0)
+    .map(({ name, path, near }) => ({
+      code: 'FORBID_PATTERN_IDLE',
+      message: `${name} fits nothing that anybody knows: today it forbids nothing; near it: ${near.join(', ')}`,
+      path,
+    }));
 }
 
 /** What is wrong with names that nothing on record has, and which of `known` come near. */
