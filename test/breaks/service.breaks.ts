@@ -59,8 +59,8 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'p2-database-set-back-unnoticed',
     requirement: 'P2',
-    spec: 'test/issues/database-set-back-at-rest.spec.ts',
-    test: 'a database that lost its last transactions while its service was at rest has them again before a read says that there is nothing',
+    spec: 'libs/service/src/projection-end.unit.spec.ts',
+    test: 'the end of a log has the loop of this process look again when the database lost what it had projected',
     file: 'libs/service/src/projection-end.ts',
     find: 'if (here !== null && (head?.seq ?? 0) < here.seq) here.readAnew();',
     replace: 'if (here !== null && (head?.seq ?? 0) > here.seq) here.readAnew();',
