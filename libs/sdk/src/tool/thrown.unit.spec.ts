@@ -46,6 +46,21 @@ const REFUSED: readonly (readonly [string, unknown])[] = [
   ['a code without words', new ToolRejected(Object.create(null) as never, 'no')],
 ];
 
+/** Steps of a leg whose reversal throws this. */
+async function stepsThrowing(thrown: unknown): Promise<Awaited<ReturnType<typeof runLeg>>['steps']> {
+  const parts = {
+    clock: new ManualClock(1_000),
+    claimStore: new MemoryClaimStore(),
+    callTimeoutMs: 500,
+    workerId: 'w',
+  };
+  const tools = {
+    'payments.get_refund': () => Promise.resolve({ status: 'settled' }),
+    'payments.reverse_refund': throwing(thrown),
+  };
+  return (await runLeg(legOf({ steps: [legStep()] }), { ...parts, tools })).steps;
+}
+
 describe('a tool that says that nothing happened, with', () => {
   it.each(REFUSED)('%s, is believed, and its call is told of as failed', async (_, thrown) => {
     const { run, told } = refund({ tool: { execute: throwing(thrown) } });
@@ -54,17 +69,7 @@ describe('a tool that says that nothing happened, with', () => {
   });
 
   it.each(REFUSED)('%s, ends the step of its worker as not done', async (_, thrown) => {
-    const parts = {
-      clock: new ManualClock(1_000),
-      claimStore: new MemoryClaimStore(),
-      callTimeoutMs: 500,
-      workerId: 'w',
-    };
-    const tools = {
-      'payments.get_refund': () => Promise.resolve({ status: 'settled' }),
-      'payments.reverse_refund': throwing(thrown),
-    };
-    const { steps } = await runLeg(legOf({ steps: [legStep()] }), { ...parts, tools });
+    const steps = await stepsThrowing(thrown);
     expect(steps).toMatchObject([{ outcome: 'failed', error_kind: 'TOOL_REJECTED' }]);
   });
 });
@@ -77,17 +82,7 @@ describe('a tool that throws', () => {
   });
 
   it.each(THROWN)('%s ends the step of its worker as nobody knows', async (_, thrown) => {
-    const parts = {
-      clock: new ManualClock(1_000),
-      claimStore: new MemoryClaimStore(),
-      callTimeoutMs: 500,
-      workerId: 'w',
-    };
-    const tools = {
-      'payments.get_refund': () => Promise.resolve({ status: 'settled' }),
-      'payments.reverse_refund': throwing(thrown),
-    };
-    const { steps } = await runLeg(legOf({ steps: [legStep()] }), { ...parts, tools });
+    const steps = await stepsThrowing(thrown);
     expect(steps).toMatchObject([{ outcome: 'unknown', error_kind: 'TOOL_ERROR' }]);
     expect(failureOf(thrown, 'release')).toBe('TOOL_ERROR');
   });

@@ -5,7 +5,8 @@
 // Invariants
 //   W1. A stranger's word makes nothing fall where sources are weighed; so it keeps nothing from falling either: an invalidation
 //       is lifted by a newer word of its own source, or of one that weighs as much.
-//   W2. What stands does not depend on the order in which the words arrive. Where all weigh alike it is the newest.
+//   W2. While their weights stay, what stands does not depend on the order in which the words arrive. Where all weigh alike it is the
+//       newest.
 import type { StatedVerdict } from '@recourse/messages';
 import type { Side, StandingStatement } from './assumption.messages.js';
 
