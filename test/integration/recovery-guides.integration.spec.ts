@@ -294,6 +294,31 @@ async function prepareDay(): Promise<void> {
   });
 }
 
+const FACT = 'shelf/9#counted';
+
+/** Refunds of two runs that rest on one fact, which turned out false. */
+async function prepareMany(): Promise<void> {
+  variables['FACT'] = FACT;
+  for (const name of ['many-1', 'many-2']) await refunded(`run-${name}`, name, FACT);
+  await system.producer.assumptionInvalidated({
+    tenant: TENANT,
+    ref: FACT,
+    statement: { counted: false },
+    source: 'warehouse',
+    sourceKind: 'observation',
+    statedAt: Date.now(),
+  });
+  for (const name of ['many-1', 'many-2']) await stepIn(`run-${name}`, 'awaiting_approval');
+}
+
+/** The digest of the set that a preview shows, as a variable. */
+const seenSet =
+  (name: string, ...words: readonly string[]) =>
+  async (): Promise<void> => {
+    const { out } = await cli(system, OPERATOR, folder, '--json', 'recoveries', ...words, '--preview');
+    variables[name] = (JSON.parse(out) as { readonly digest: string }).digest;
+  };
+
 async function prepareRun(): Promise<void> {
   variables['RUN'] = 'run-cancelled';
   await refunded('run-cancelled', 'early');
@@ -413,6 +438,29 @@ const OPERATE: readonly Expected[] = [
   { of: /incidents show/, shows: /runbooks\/refunds\.md[\s\S]+takes nothing back/ },
   { of: /recoveries abandon/, shows: /step_id/ },
   { of: /incidents close/, shows: /incident_id/ },
+  {
+    of: /approve-all --fact "\$FACT" --preview/,
+    shows: /run-many-1[\s\S]+run-many-2[\s\S]+steps +2\n[\s\S]*value +100\.00 INR\n[\s\S]*digest +[0-9a-f]{64}/,
+    before: prepareMany,
+  },
+  {
+    of: /approve-all --fact "\$FACT" --digest "\$SET"/,
+    shows: /2 of 2 done/,
+    before: seenSet('SET', 'approve-all', '--fact', FACT),
+  },
+  {
+    of: /retry-all --why VERIFICATION_FAILED --preview/,
+    shows: /run-outage[\s\S]+VERIFICATION_FAILED[\s\S]+steps +1\n/,
+    before: async () => {
+      await failed('outage');
+      broken.clear();
+    },
+  },
+  {
+    of: /retry-all --why VERIFICATION_FAILED --digest "\$TRIES"/,
+    shows: /1 of 1 done/,
+    before: seenSet('TRIES', 'retry-all', '--why', 'VERIFICATION_FAILED'),
+  },
   {
     of: /assumptions preview/,
     shows: /said by +warehouse[\s\S]+rely on it by name +1\n[\s\S]*would fall +1\n/,
@@ -601,6 +649,9 @@ it('the provider shows what the guide says: reversed once where it was agreed to
   expect(Object.fromEntries(refunds)).toEqual({
     're-first': 'reversed',
     're-denied': 'settled',
+    're-many-1': 'reversed',
+    're-many-2': 'reversed',
+    're-outage': 'settled',
     're-failed': 'reversed',
     're-repaired': 'reversed',
     're-hopeless': 'settled',

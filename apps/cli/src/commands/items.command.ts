@@ -32,18 +32,37 @@ export function addItems(program: Command, act: Act): void {
     .action(
       act<{ readonly kind?: string; readonly limit: number }>(async (session, { kind, limit }) => {
         const listed = await session.service('notifier').list('/v1/items', { kind, tenant: session.tenant }, limit);
+        const atOnce = manyText(listed.items);
+        const table = (): string => listText(columnsFor(listed.items), listed);
         if (kind !== undefined) {
-          session.show(listed, () => listText(columnsFor(listed.items), listed));
+          session.show(listed, () => joined(table(), atOnce));
           return;
         }
         const parked = await countParked(session);
         // Those that stand behind others are no items: nobody has looked at them.
         const named = listed.items.filter((item) => item['kind'] === 'parked').length;
-        session.show({ ...listed, parked }, () =>
-          [listText(columnsFor(listed.items), listed), parkedText(parked, named)]
-            .filter((text) => text !== null)
-            .join('\n\n'),
-        );
+        session.show({ ...listed, parked }, () => joined(table(), atOnce, parkedText(parked, named)));
       }),
     );
+}
+
+/** From so many on it is said how they are decided about in one go. */
+const MANY = 5;
+
+/** What ends many of one kind at once; null where nothing does. Pure. */
+function manyText(items: readonly Doc[]): string | null {
+  const count = (kind: string): number => items.filter((item) => item['kind'] === kind).length;
+  const said = [
+    ['approval', 'approvals', 'approve-all'],
+    ['manual', 'steps that are manual', 'retry-all'],
+  ].flatMap(([kind = '', words = '', command = '']) =>
+    count(kind) < MANY
+      ? []
+      : [`${String(count(kind))} ${words}, in one table: recourse recoveries ${command} --preview`],
+  );
+  return said.length === 0 ? null : said.join('\n');
+}
+
+function joined(...texts: readonly (string | null)[]): string {
+  return texts.filter((text) => text !== null).join('\n\n');
 }

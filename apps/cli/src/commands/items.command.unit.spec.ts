@@ -40,6 +40,20 @@ describe('what waits for a person', () => {
     expect(await listed([{ ...ITEM, log: null }])).not.toContain('LOG');
   });
 
+  it.each([
+    [5, 'approval', '5 approvals, in one table: recourse recoveries approve-all --preview'],
+    [7, 'manual', '7 steps that are manual, in one table: recourse recoveries retry-all --preview'],
+  ])('says how %s of kind %s are decided about at once', async (count, kind, words) => {
+    const listed = async (length: number): Promise<string> => {
+      const items = Array.from({ length }, () => ({ ...ITEM, kind }));
+      const { call, out } = desk(() => Response.json({ items, next_cursor: null }));
+      await call('items', '--kind', kind);
+      return out();
+    };
+    expect(await listed(count)).toContain(words);
+    expect(await listed(4)).not.toContain('-all');
+  });
+
   it('says nothing of parked records where there are none', async () => {
     const { call, out } = desk(services(0));
     expect(await call('items')).toBe(0);

@@ -30,6 +30,12 @@ export function positiveInteger(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 
+/** A name; an empty one, as of an unset variable of a shell, would narrow nothing. Errors: InvalidArgumentError, which commander reports. */
+export function notEmpty(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It is empty: where it comes from a variable of the shell, that variable is not set.');
+}
+
 /** Errors: InvalidArgumentError, which commander reports. */
 export function partitionNumber(text: string): number {
   const value = Number(text);

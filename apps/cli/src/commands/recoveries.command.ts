@@ -10,6 +10,7 @@ import type { Session } from '../session.js';
 import { LIMIT } from './options.js';
 import type { Act } from './options.js';
 import { describeStep } from './review-item.js';
+import { addSeveral } from './several.command.js';
 import { addSendAction, pathBelow } from './shapes.js';
 import { listSoonest, soonestText } from './soonest.js';
 import { STEP_COLUMNS } from './step-columns.js';
@@ -59,6 +60,7 @@ export function addRecoveries(program: Command, act: Act): void {
       }),
     );
   addVerdicts(recoveries, act);
+  addSeveral(recoveries, act);
   addResolve(recoveries, act);
   addStepCommands(recoveries, act);
 }
