@@ -37,6 +37,7 @@ ${table(
 
 async function recoveryCodes(built) {
   const { OVERDUE_REASONS } = await built('apps/mutation-ledger/dist/rules/rollback/rollback.decider.js');
+  const { HOLD_REASONS } = await built('apps/mutation-ledger/dist/rules/admission/admission.messages.js');
   const { ESCALATION_REASONS } = await built('apps/recovery-orchestrator/dist/rules/step/step.messages.js');
   const { REPORT_REFUSALS } = await built('apps/recovery-orchestrator/dist/rules/step/leg.messages.js');
   const { ROUTINE_REASONS } = await built('apps/recovery-orchestrator/dist/rules/forward/routine.messages.js');
@@ -49,6 +50,7 @@ async function recoveryCodes(built) {
 | --- | --- |
 | why a step was decided as it was | ${list(DECISION_REASONS)} |
 | why a step went to a person | ${list(ESCALATION_REASONS)} |
+| why a trigger is held | ${list(HOLD_REASONS)} |
 | why a rollback went to a person | ${list(OVERDUE_REASONS)} |
 | why a worker's report changes nothing | ${list(REPORT_REFUSALS)} |
 | what the playbook lets a guard do about a call that failed | ${list(COMPENSATION_ACTIONS)} |

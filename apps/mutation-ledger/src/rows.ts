@@ -422,6 +422,7 @@ export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
   ),
   TriggerUnmatched: together(MUTATION_FOLD.TriggerUnmatched, ADMISSION_FOLD.TriggerUnmatched),
   TriggerHeld: together(MUTATION_FOLD.TriggerHeld, ADMISSION_FOLD.TriggerHeld),
+  TriggerRedundant: together(MUTATION_FOLD.TriggerRedundant, ADMISSION_FOLD.TriggerRedundant),
   SourceJudged: together(LIMIT_FOLD.SourceJudged, ROLLBACK_FOLD.SourceJudged),
   CheckpointRecorded: together(
     COMMIT_FOLD.CheckpointRecorded,

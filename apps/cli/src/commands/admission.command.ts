@@ -3,7 +3,7 @@ import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { cellText, formatFields, formatTable, instant, listText } from '../output/table.js';
+import { cellText, docsOf, formatFields, formatTable, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import { percent, rowsOf } from '../reports/exposure.js';
@@ -238,6 +238,10 @@ function describeRollback(rollback: Doc): string {
     ['statement', docOf(evidence['statement'])['body']],
     ['held by', held['reason']],
     ['detail', held['detail']],
+    ...docsOf(rollback['also']).map(
+      ({ source, ref, stated_at }) =>
+        ['said, too', `${cellText(source)}: ${cellText(ref)}, ${cellText(instant(stated_at))}`] as const,
+    ),
     ['owner', rollback['deadline_at'] === null ? null : rollback['owner']],
     ['deadline', instant(rollback['deadline_at'])],
     ['let through by', rollback['confirmed_by']],

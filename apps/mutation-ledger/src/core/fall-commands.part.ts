@@ -22,14 +22,20 @@ import { record } from '../rules/record.messages.js';
 import type { MutationRecord } from '../rules/record.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
 import { boundOf, reopened, reviewedFact, reviewRefusal } from '../rules/rollback/bound.decider.js';
-import { admitted, triggerOfCommand, triggerOfStanding, triggerRefusal } from '../rules/rollback/rollback.decider.js';
+import {
+  admitted,
+  othersOf,
+  triggerOfCommand,
+  triggerOfStanding,
+  triggerRefusal,
+} from '../rules/rollback/rollback.decider.js';
 import type { RollbackDoc } from '../rules/rollback/rollback.messages.js';
 import { undoIdOf, undoOf, undoPart, undoRefusal } from '../rules/undo/undo.decider.js';
 import { concernedBy, endingRefusal } from './ending.part.js';
 import { refuse } from './refuse.js';
-import { decideOne, fall, fallOf } from './falls.part.js';
+import { decideOne, fall, fallOf, standsStill } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
-import { close, sourceSeen } from './limits.part.js';
+import { close, Draft, sourceSeen } from './limits.part.js';
 import { compensationIn, mutationsIn } from '../rows/mutation.rows.js';
 import { rollbackIn } from '../rows/rollback.rows.js';
 
@@ -121,22 +127,25 @@ interface Judging {
   readonly verdict: Verdict;
 }
 
+/** What is recorded, and where the rollback stands then. */
+interface Judged {
+  readonly records: readonly MutationRecord[];
+  readonly phase: RollbackDoc['phase'];
+}
+
 /** What follows from a person's word: the weight of the source moves, and a held trigger is let go or closed. */
 function judged(
   context: DecideContext,
   standing: RollbackDoc,
   { command, verdict }: Judging,
   policy: CommandPolicy,
-): { readonly records: readonly MutationRecord[]; readonly phase: RollbackDoc['phase'] } {
+): Judged {
   const { now } = context;
   const weight = weightOf(sourceSeen(context, standing.tenant, standing.evidence.source));
   const said = judgedFact(standing, command, verdict, weight);
-  if (standing.phase !== 'held') return { records: [said], phase: standing.phase };
-  if (verdict === 'rejected')
-    return {
-      records: [rejectedFact(standing, command), said, ...reopened(standing, now, policy)],
-      phase: standing.beyond === null ? 'rejected' : 'beyond',
-    };
+  const released = releasing(standing, weight, movedWeight(weight, verdict), policy.admission);
+  if (standing.phase !== 'held') return { records: [said, ...released], phase: standing.phase };
+  if (verdict === 'rejected') return rejected(context, standing, [rejectedFact(standing, command), said], policy);
   const through = {
     confirmedBy: command.envelope.principal,
     stormWindowMs: 0,
@@ -144,8 +153,28 @@ function judged(
     boundAt: boundOf(policy, now),
   };
   const fallen = fallOf(context, admitted(triggerOfStanding(standing), through, now), policy);
-  const released = releasing(standing, weight, movedWeight(weight, verdict), policy.admission);
   return { records: [...fallen, said, ...released], phase: 'opened' };
+}
+
+/** A person said no to one word: what else was said meanwhile is judged by itself, else what it hid comes back. */
+function rejected(
+  context: DecideContext,
+  standing: RollbackDoc,
+  told: readonly MutationRecord[],
+  policy: CommandPolicy,
+): Judged {
+  const draft = new Draft(context.state, context.now);
+  draft.take(told);
+  const within = { ...context, state: draft };
+  const other = othersOf(standing).find((one) => standsStill(context, one));
+  if (other !== undefined) {
+    const { records, outcome } = decideOne(within, other, policy);
+    return { records: [...told, ...records], phase: outcome === 'held' ? 'held' : 'opened' };
+  }
+  return {
+    records: [...told, ...reopened(standing, context.now, policy)],
+    phase: standing.beyond === null ? 'rejected' : 'beyond',
+  };
 }
 
 /** Others that go with it: all of its event, and all of a source that is trusted from now on. */

@@ -20,6 +20,7 @@ import {
   admittedBefore,
   escalateRollback,
   held,
+  holdsAgain,
   isHeard,
   redundant,
   triggerOfContradiction,
@@ -34,6 +35,7 @@ import { storedMutationIn } from '../rows/mutation.rows.js';
 import { marks, MARKS_BYTES_MAX } from './marks.part.js';
 import type { MarkPolicy, Room } from './marks.part.js';
 import { canBeMarked, isRemembered, rollbackIn } from '../rows/rollback.rows.js';
+import { judgeRefs } from '../rules/mutation/refs.decider.js';
 
 /** What deciding about falls needs beside the state. */
 export interface FallPolicy extends MarkPolicy {
@@ -129,7 +131,7 @@ function decideTrigger(context: DecideContext, trigger: Trigger, policy: FallPol
   const { now } = context;
   const { admission: limits } = policy;
   const standing = rollbackIn(context.state, trigger);
-  if (!isAgain && isHeard(standing, trigger.evidence.event_id))
+  if (!isAgain && isHeard(standing, trigger.evidence))
     return { outcome: 'redundant', records: [redundant(trigger)], admitted: null, cause: null };
   const { tenant, evidence, command_id } = trigger;
   const verdict = admission(
@@ -169,11 +171,33 @@ export function onHeldDue(context: DecideContext, { group: cause, key }: Place, 
   const waiting = readHelds(context.state, cause).find((one) => heldKey(one) === key);
   const standing = waiting === undefined ? undefined : rollbackIn(context.state, waiting);
   if (waiting === undefined || standing?.phase !== 'held') return NOTHING;
-  const { records, cause: stays } = decideOne(context, triggerOfStanding(standing), policy, true);
+  const trigger = triggerOfStanding(standing);
+  const { records, cause: stays } = standsStill(context, trigger)
+    ? decideOne(context, trigger, policy, true)
+    : leftToPerson(context, trigger, standing, policy);
   const { tenant, run_id, has_more } = waiting;
   return has_more && stays !== cause
     ? append(...records, record('HeldReviewed', { cause, tenant, run_id, lifts_closure: false }))
     : append(...records);
+}
+
+/** What is said to hold again is let go by a person alone, whatever held it before. */
+function leftToPerson(
+  { now }: DecideContext,
+  trigger: Trigger,
+  { held: before }: RollbackDoc,
+  policy: FallPolicy,
+): Pick<Decided, 'records' | 'cause'> {
+  const holding = holdsAgain(trigger);
+  const isKnown = before?.cause === holding.cause;
+  return { records: isKnown ? [] : [held(trigger, holding, now, policy)], cause: holding.cause };
+}
+
+/** Is what a trigger says still so? A statement that was taken back, or outweighed, rolls nothing back unasked. */
+export function standsStill({ views }: DecideContext, { tenant, run_id, evidence }: Trigger): boolean {
+  if (evidence.ref === null || evidence.partition === -1 || evidence.kind === 'lineage') return true;
+  const found = judgeRefs(tenant, run_id, [evidence.ref], views.view('assumptions'));
+  return found.every(({ judged }) => judged.verdict === 'invalidated');
 }
 
 /** The time of a rollback has come: its commit can be marked, or a person is asked. */

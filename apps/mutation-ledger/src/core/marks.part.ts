@@ -46,6 +46,9 @@ export interface MarkPolicy extends LedgerPolicy, Keeping {
 
 const NO_DIGEST = Buffer.alloc(0);
 
+/** Bytes of what is planned about the members of one record, about: one plan is one decision of the orchestrator (L4). */
+const PLAN_BYTES_MAX = 750_000;
+
 /** Bytes of marks in one decision: with the execution that leads to them they fit a batch (L4). */
 export const MARKS_BYTES_MAX = 350_000;
 
@@ -108,6 +111,7 @@ class Together {
   readonly #done: MutationRecord[] = [];
   readonly #beside: MutationRecord[] = [];
   #open: [Fallen, ...Fallen[]] | null = null;
+  #plan = 0;
 
   /** Records that stand before the mark they are about; a breaker that opens stands between marks (M6). */
   before(records: readonly MutationRecord[]): void {
@@ -123,14 +127,17 @@ class Together {
 
   mark(fallen: Fallen): void {
     const first = this.#open?.[0];
+    const bytes = bytesOfPlan(fallen);
     const isAlike =
       (this.#open?.length ?? 0) < EFFECTS_MAX &&
+      this.#plan + bytes <= PLAN_BYTES_MAX &&
       first?.run_id === fallen.run_id &&
       first.tenant === fallen.tenant &&
       isSameReason(first.evidence, fallen.evidence);
     if (!isAlike) this.#close();
     if (this.#open === null) this.#open = [fallen];
     else this.#open.push(fallen);
+    this.#plan += bytes;
   }
 
   /** Bytes a mark adds: why it fell and its contract stand once in a record of several. */
@@ -154,6 +161,7 @@ class Together {
   #close(): void {
     if (this.#open !== null) this.#done.push(record('MutationsFell', fellTogether(this.#open)));
     this.#open = null;
+    this.#plan = 0;
     this.#done.push(...this.#beside.splice(0));
   }
 }
@@ -220,6 +228,15 @@ export function bytesOfMember({
     (ref === null ? 0 : bytesOfRef(ref)) +
     (found === null ? 0 : bytesOf(found))
   );
+}
+
+/** Beside the execution, its ref and its contract: ids, times and lists of a plan, a look and a dispatch. */
+const PLANNED_BYTES = 200;
+
+/** What is planned about a member: its execution and ref again, the call that undoes it, and that in a look or a leg with the terms of its contract. */
+function bytesOfPlan(fallen: Fallen): number {
+  const { ref, terms } = fallen;
+  return PLANNED_BYTES + bytesOfMember(fallen) + 3 * bytesOfRef(ref) + bytesOf(terms);
 }
 
 /** Named one by one: this is asked for each of a hundred thousand, and going through members by name costs as much as marking them. */

@@ -342,6 +342,20 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
     expect(rollback(run)?.doc).toMatchObject({ phase: 'marked', judged: { verdict: 'rejected' } });
   });
 
+  it('lets all of a source go that is trusted from now on, also by a word about what is rolled back already', () => {
+    const run = start({ trustThresholdPermille: 600 });
+    source('warehouse', 560);
+    run.when(hit('mut_2'), 1_000).then(fact('TriggerHeld'));
+    source('warehouse', 700);
+    run.when(first(), 1_001).then(fell({}));
+    source('warehouse', 560);
+    run
+      .when(said('ConfirmTrigger', 'mut_1'), 2_000)
+      .then(fact('SourceJudged', { weight_permille: 610 }), fact('HeldReviewed'))
+      .whenDue(2_000)
+      .then(fell({ evidence: { event_id: 'ev-mut_2' } }));
+  });
+
   describe('of a storm', () => {
     const LIMIT = { storm: { limit: 2, windowMs: 1_000 } } as const;
     const burst = () => start(LIMIT).when(hit('m1'), 1_000).when(hit('m2'), 1_001);

@@ -195,3 +195,34 @@ describe.each(WAYS)('an event that ends reversibility while something may still 
       .then(fell({ recoverability: 'manual_resolution_required', ref: { reversal_expires_at: NOW + 60 } }));
   });
 });
+
+describe('an event that closes the windows of many', () => {
+  const text = contractText({ window_closed_by: [EVENT] });
+  const effectOf = (run: number, at: number) =>
+    executed(
+      refund({
+        run_id: `run-${String(run)}`,
+        event_id: `e-${String(at)}`,
+        effect_key: `e-${String(at)}`,
+        call_id: `c-${String(at)}`,
+        contract_digest: contractDigest(text),
+        subject_ref: '4711',
+        assumption_refs: [],
+      }),
+    );
+
+  it('tells of those of a run together, at most two hundred in a record', () => {
+    const { run, assumptions } = ledger({ contracts: [text] });
+    for (let at = 0; at < 300; at += 1) run.when(effectOf(at < 250 ? 1 : 2, at), NOW);
+    const event = statement('holds', 'ev-close', { ref: closingRef('4711', EVENT), stated_at: NOW });
+    run.when(state(assumptions, event), NOW + 1);
+    const closed = run
+      .recorded()
+      .map(({ type, body }) => [type, body['run_id'], (body['members'] as unknown[]).length]);
+    expect(closed).toEqual([
+      ['RecoverabilityChanged', 'run-1', 200],
+      ['RecoverabilityChanged', 'run-1', 50],
+      ['RecoverabilityChanged', 'run-2', 50],
+    ]);
+  });
+});

@@ -135,6 +135,16 @@ describe.each(WAYS)('the handle that an execution names, $way', ({ isRebuilt }) 
     run.then(fell({ mutation_id: MUTATION, recoverability: 'reversal_available' }));
   });
 
+  it('is a person’s at the deadline of what was said before it was recorded, where no answer comes', () => {
+    const run = start().when(TRIGGERED, NOW).then(fact('TriggerUnmatched'));
+    const deadline = run.rows('rollback')[0]?.dueAt ?? 0;
+    const message = question(run.when(signed(refund()), NOW + 1_000));
+    expect(run.rows('rollback')[0]?.dueAt).toBe(deadline);
+    run.whenDue(deadline).then(fact('RollbackEscalated', { reason: 'COMMIT_NOT_MARKED' }));
+    run.when(answered(owners(), message, deadline + 1), deadline + 2).whenDue(deadline + 2);
+    run.then(fell({ mutation_id: MUTATION, recoverability: 'reversal_available' }));
+  });
+
   it('is asked about also where a worker found it out: whoever plans a call may name the key of another’s', () => {
     const owning = owners();
     const victim = start().when(signed(refund()), NOW);

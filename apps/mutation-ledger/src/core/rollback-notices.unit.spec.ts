@@ -143,12 +143,13 @@ describe('the size of a notice', () => {
   ])('is below that of the marks it tells of, and those of a decision fit: $what', async ({ told, fact, atLeast }) => {
     const run = fall(ledger(), told, { shipped: 'x'.repeat(fact) });
     const marks = run.recorded().filter(({ type }) => type === 'MutationsFell');
-    const [source = 0, ...others] = await bytesOf('recourse.mutations', marks);
-    const notices = await bytesOf('recourse.rollback-notifications', run.derived());
-    expect(others).toEqual([]);
+    const sources = await bytesOf('recourse.mutations', marks);
+    const announced = run.derived().filter(({ type }) => type === 'RollbackAnnounced');
+    const notices = await bytesOf('recourse.rollback-notifications', announced);
     expect(eachMember(marks).length).toBeGreaterThanOrEqual(atLeast);
-    expect(source).toBeLessThan(BYTES_MAX);
-    expect(Math.max(...notices)).toBeLessThan(source);
+    expect(sources.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(BYTES_MAX);
+    expect(notices).toHaveLength(sources.length);
+    for (const [at, bytes] of notices.entries()) expect(bytes).toBeLessThan(sources[at] ?? 0);
   });
 
   it('fits a message with two hundred members, long refs and long evidence, more than a decision marks', async () => {

@@ -11,6 +11,7 @@ import { isHeld } from '../rules/mutation/hold.decider.js';
 import { decideFalls, standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Falling, Passed } from '../rules/mutation/lineage.decider.js';
 import type { Binding } from '../rules/mutation/mutation.messages.js';
+import { together } from '../rules/mutation/recoverability.decider.js';
 import { decideReaffirmation, decideStatement } from '../rules/mutation/refs.decider.js';
 import { continueSpread, MARKS_PER_EFFECT } from '../rules/mutation/spread.decider.js';
 import type { Weight } from '../rules/mutation/spread.decider.js';
@@ -59,8 +60,11 @@ export function onStatement(
   readUpTo(context, 'assumptions', input);
   const scope = refScope(body.tenant, body.ref);
   const bindings = bindingsIn(state, scope);
-  const closed = closedByStatement(body, bindings).flatMap(
-    (binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body, context.now) ?? [],
+  // A record for each run: an event may close more windows than a batch has records (L4).
+  const closed = together(
+    closedByStatement(body, bindings).flatMap(
+      (binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body, context.now) ?? [],
+    ),
   );
   const contradicted = decideStatement(
     body,

@@ -7,9 +7,9 @@ import type { Change, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import { fallenIn, recoveryIdOf } from '@recourse/messages';
 import type { Fallen } from '@recourse/messages';
-import { isHandleAsked } from '../rules/handle/handle.decider.js';
+import { claimAfter, isHandleAsked } from '../rules/handle/handle.decider.js';
 import { OWNER_OF_MARKS } from '../rules/owners.js';
-import { isTimed, MARK_WITHIN_MS, rollbackKey } from '../rules/rollback/rollback.decider.js';
+import { alsoSaid, alsoWithout, isTimed, MARK_WITHIN_MS, rollbackKey } from '../rules/rollback/rollback.decider.js';
 import type { Admitted, RollbackDoc, RollbackMark } from '../rules/rollback/rollback.messages.js';
 import { rollbackPhaseAfter } from '../rules/rollback/rollback.transitions.js';
 import type { RollbackEvent, RollbackPhase } from '../rules/rollback/rollback.transitions.js';
@@ -60,6 +60,7 @@ export const ADMISSION_FOLD = {
         ...about,
         phase: phaseAfter(standing, 'Held', 'held'),
         held: { reason, detail, cause },
+        ...(standing === undefined ? {} : alsoWithout(standing, about.evidence)),
         beyond: standing?.beyond ?? null,
         reviewed: standing?.reviewed ?? null,
         ...kept,
@@ -68,6 +69,15 @@ export const ADMISSION_FOLD = {
       ...unlisted(standing, cause),
       heldPut({ tenant, run_id, mutation_id, cause, has_more: false, held_at: at }, null),
     ];
+  },
+  TriggerRedundant: (about, state, { decidedAt: at }) => {
+    const standing = rollbackIn(state, about);
+    const also = standing === undefined ? null : alsoSaid(standing, about.evidence);
+    return standing === undefined || also === null ? [] : [rollbackPut({ ...standing, also, updated_at: at })];
+  },
+  TriggerRejected: (about, state, { decidedAt: at }) => {
+    const standing = existingRollback(state, about);
+    return [moved(standing, 'Rejected', at, { held: null, deadline_at: null }), ...unlisted(standing, null)];
   },
   RollbackOutOfBand: ({ evidence, committed_at, owner, deadline_at, ...about }, state, { decidedAt: at }) => {
     const standing = rollbackIn(state, about);
@@ -94,10 +104,6 @@ export const ADMISSION_FOLD = {
 
 /** Rows that what people say and time change, and what was remembered. */
 export const ROLLBACK_FOLD = {
-  TriggerRejected: (about, state, { decidedAt: at }) => {
-    const standing = existingRollback(state, about);
-    return [moved(standing, 'Rejected', at, { held: null, deadline_at: null }), ...unlisted(standing, null)];
-  },
   SourceJudged: ({ confirmed, by, reason, ...about }, state, { decidedAt: at }) => {
     const judged = { verdict: confirmed ? ('confirmed' as const) : ('rejected' as const), by, reason, at };
     return [rollbackPut({ ...existingRollback(state, about), judged, updated_at: at })];
@@ -109,8 +115,11 @@ export const ROLLBACK_FOLD = {
     const reviewed = { verdict, by, reason, at };
     return [moved(existingRollback(state, about), 'Reviewed', at, { reviewed, deadline_at: null })];
   },
-  MutationRecorded: ({ mutation_id, execution: { tenant, run_id } }, state, { decidedAt }) =>
-    woken(state, { tenant, run_id, mutation_id }, decidedAt),
+  MutationRecorded: ({ mutation_id, execution: { tenant, run_id }, handle_ref }, state, { decidedAt }) => {
+    const claim = claimAfter({ handle_ref }, mutationIn(state, run_id, mutation_id));
+    // Until the answer its deadline stands: a timer that finds nothing to do is spent.
+    return isHandleAsked({ claim }) ? [] : woken(state, { tenant, run_id, mutation_id }, decidedAt);
+  },
   HandleJudged: (about, state, { decidedAt }) => woken(state, about, decidedAt),
   CheckpointRecorded: ({ tenant, run_id, commit_id: mutation_id }, state, { decidedAt }) =>
     woken(state, { tenant, run_id, mutation_id }, decidedAt),
@@ -206,7 +215,7 @@ function moved(standing: RollbackDoc, event: RollbackEvent, at: number, changes:
   return rollbackPut({ ...standing, phase: rollbackPhaseAfter(standing.phase, event), ...changes, updated_at: at });
 }
 
-/** What was remembered fires once its commit is recorded. */
+/** What was remembered fires once its commit can be marked; until then its deadline stands. */
 function woken(state: StateView, about: About, at: number): readonly Change[] {
   const standing = rollbackIn(state, about);
   return standing !== undefined && isRemembered(standing) ? [put(standing, at)] : [];

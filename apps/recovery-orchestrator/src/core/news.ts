@@ -23,7 +23,8 @@ import type { RecoveryRecord } from '../rules/record.messages.js';
 import { record } from '../rules/record.messages.js';
 import { report } from '../rules/step/report.decider.js';
 import type { StepContext } from '../rules/step/step-draft.decisions.js';
-import { advance, childrenSettled, closeWindows, open, reaffirm } from '../rules/step/step.decider.js';
+import { HANDLE_ASKED } from '../rules/step/opening.decisions.js';
+import { advance, childrenSettled, closeWindows, handleJudged, open, reaffirm } from '../rules/step/step.decider.js';
 import type { CorePolicy } from './context.js';
 import { append, readUpToContract, stepContext } from './context.js';
 
@@ -45,6 +46,7 @@ export function heardByRecoveries(policy: CorePolicy): readonly InputTable[] {
         MutationReaffirmed: ({ body, context }) => onReaffirmed(context, body, policy),
         RecoverabilityChanged: ({ body, context }) => onRecoverability(context, body, policy),
         MutationRecorded: (asked) => onRecordedAgain(asked, policy),
+        HandleJudged: ({ body, context }) => onHandleJudged(context, body, policy),
         BreakerOpened: ({ body }) => append([breakerNoted(body, true)]),
         BreakerClosed: ({ body }) => append([breakerNoted(body, false)]),
       },
@@ -114,7 +116,7 @@ function breakerNoted(
 
 /** Life goes on: what the ledger learnt of a commit after it was marked. */
 function onRecordedAgain({ body, input, context }: Asked<News<'MutationRecorded'>>, policy: CorePolicy): Decision {
-  const { mutation_id, execution, execution_state, recoverability, reason, terms, ref, rollback_id, found_out } = body;
+  const { mutation_id, execution, execution_state, recoverability, terms, ref, rollback_id, found_out } = body;
   if (rollback_id === null) return NOTHING;
   if (handleOf(terms, ref) === 'incomplete') readUpToContract(context, terms?.contract_digest);
   const { tenant, run_id } = execution;
@@ -131,7 +133,8 @@ function onRecordedAgain({ body, input, context }: Asked<News<'MutationRecorded'
     execution,
     execution_state,
     recoverability,
-    reason,
+    // Its question is on the way: the answer goes on with it.
+    reason: typeof body.handle_ref === 'string' ? HANDLE_ASKED : body.reason,
     terms,
     ref,
     recorded_hash: input.hash,
@@ -140,6 +143,17 @@ function onRecordedAgain({ body, input, context }: Asked<News<'MutationRecorded'
     found_out,
   };
   return append(advance(step, learnt, within));
+}
+
+/** Whose the handle of an effect is that fell before it named one. */
+function onHandleJudged(
+  context: DecideContext,
+  { tenant, run_id, mutation_id, is_owner }: News<'HandleJudged'>,
+  policy: CorePolicy,
+): Decision {
+  const within = stepContext(context, run_id, policy);
+  const step = within.steps.find((one) => one.tenant === tenant && one.mutation_id === mutation_id);
+  return step === undefined ? NOTHING : append(handleJudged(step, is_owner, within));
 }
 
 /** The assumption is said to hold again: whoever agreed because it did not is asked again. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fact, harness, WAYS } from '@recourse/testing';
+import { fact, harness, logged, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import fc from 'fast-check';
 import {
@@ -213,5 +213,67 @@ describe('any news of the ledger', () => {
       }),
       { numRuns: 150 },
     );
+  });
+});
+
+describe.each(WAYS)('an effect that names its handle after it fell, $way', ({ isRebuilt }) => {
+  const REF = 'handle/1';
+  const held = (more: Parameters<typeof markedInput>[0] = UNCERTAIN): CoreHarness =>
+    harness(core(), { isRebuilt, views: views() })
+      .when(markedInput(more), MARKED_AT)
+      .when(recordedAgain({ terms: AUTO, ...{ handle_ref: REF } }), LEARNT_AT);
+  const judged = (is_owner: boolean) =>
+    logged(
+      'recourse.mutations',
+      'HandleJudged',
+      { mutation_id: MUTATION, tenant: TENANT, run_id: RUN, ref: REF, is_owner, position: 1, review_by: null },
+      4,
+      { key: RUN },
+    );
+  const ASKED = fact('MutationAdvanced', { decision: 'reconcile_first', reason: 'HANDLE_ASKED', call: null });
+
+  it.each([
+    ['of which nobody knew whether it took hold', UNCERTAIN],
+    ['that had failed', FAILED],
+  ])('calls nothing while it is asked whose that is, of one %s', (_what, more) => {
+    const run = held(more).then(ASKED);
+    expect(run.outgoing()).toEqual([]);
+    expect(stepOf(run)).toMatchObject({ phase: 'held', reason: 'HANDLE_ASKED', call: null });
+  });
+
+  it('is undone once the handle is its own', () => {
+    const run = held().when(judged(true), LEARNT_AT + 1);
+    run.then(fact('MutationAdvanced', { decision: 'compensate_now', reason: 'POLICY_AUTO' }), leg({ attempt: 1 }));
+    expect(requestIn(run.outgoing()).steps[0]?.call.args).toBeDefined();
+  });
+
+  it('is a person’s for good where somebody else named it first, and nothing is called', () => {
+    const run = held().when(judged(false), LEARNT_AT + 1);
+    run.then(
+      fact('MutationAdvanced', { decision: 'manual_review', reason: 'HANDLE_CLAIMED', call: null }),
+      fact('StepEscalated', { reason: 'HANDLE_CLAIMED' }),
+      CLOSED_MANUAL,
+    );
+    expect(run.outgoing()).toEqual([]);
+  });
+
+  it('is a person’s where no answer comes, and is tried by nobody before there is one', () => {
+    const deadline = Number(stepOf(held())?.['due_at']);
+    const run = held().whenDue(deadline);
+    run.then(fact('StepEscalated', { reason: 'HANDLE_ASKED' }), CLOSED_MANUAL);
+    expect(stepOf(run)).toMatchObject({ phase: 'manual', call: null });
+    const late = run.when(judged(true), deadline + 1).then(fact('MutationAdvanced', { reason: 'POLICY_AUTO' }));
+    expect(stepOf(late)).toMatchObject({ phase: 'manual', call: { capability: 'payments.cancel_refund' } });
+    const foreign = held()
+      .whenDue(deadline)
+      .when(judged(false), deadline + 1);
+    expect(stepOf(foreign)).toMatchObject({ phase: 'manual', call: null });
+  });
+
+  it('hears nothing of the answer where it did not wait for one', () => {
+    harness(core(), { isRebuilt, views: views() })
+      .when(markedInput({ terms: AUTO }), MARKED_AT)
+      .when(judged(false), LEARNT_AT)
+      .then();
   });
 });

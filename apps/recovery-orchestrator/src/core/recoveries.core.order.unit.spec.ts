@@ -215,3 +215,33 @@ describe.each(WAYS)('effects of one run, $way', ({ isRebuilt }) => {
     ).toBe(true);
   });
 });
+
+describe('a run of many effects', () => {
+  const MANY = 200;
+
+  it('names the nearest of those that come first, not all', () => {
+    const run = harness(core(), { views: views() });
+    for (let place = 40; place > 0; place -= 1) run.when(effect(place), AT + 40 - place);
+    const nearest = Array.from({ length: 20 }, (_, at) => stepOf(at + 2)).sort();
+    expect(docOf(run, 1)).toMatchObject({ phase: 'waiting', reason: 'ORDER', outstanding: nearest });
+    expect(docOf(run, 39)).toMatchObject({ outstanding: [stepOf(40)] });
+  });
+
+  it('goes on in decisions that are bounded, until none of it waits', () => {
+    const run = harness(core(), { views: views() });
+    // Without a key nothing follows in one leg; the last was made of a commit that may rest on all of them.
+    const alone = { terms: { ...AUTO, key_lifetime_ms: null } } as const;
+    run.when(effect(MANY + 1, { ...alone, isOfCommit: true, parents: [9_999] }), AT);
+    const last = requestIn(run.outgoing());
+    for (let place = MANY; place > 0; place -= 1) run.when(effect(place, alone), AT + 1);
+    run.when(done(last), AT + 2);
+    const legs = (): readonly LegRequested[] => run.outgoing().map((message) => requestIn([message]));
+    const first = legs();
+    expect(first.length).toBeGreaterThan(100);
+    expect(run.recorded().length).toBeLessThanOrEqual(152);
+    const [one, ...others] = first;
+    if (one === undefined) throw new Error('nothing went on');
+    const rest = run.when(done(one), AT + 3).outgoing().length;
+    expect([first.length + rest, others.length + 1]).toEqual([MANY, first.length]);
+  });
+});

@@ -11,6 +11,7 @@ const UNPROVABLE: readonly string[] = [
   'FORWARD_UNCERTAIN',
   'VERIFICATION_MISSING',
   'HANDLE_CLAIMED',
+  'HANDLE_ASKED',
   'HANDLE_INCOMPLETE',
 ] as const satisfies readonly (EscalationReason | DecisionReason)[];
 

@@ -7,6 +7,7 @@ describe('a reason', () => {
     expect(ESCALATION_REASONS.filter(isUnprovable)).toEqual([
       'KEY_LIFETIME_OVER',
       'FORWARD_UNRESOLVED',
+      'HANDLE_ASKED',
       'VERIFICATION_FAILED',
       'OUTCOME_UNKNOWN',
       'STEP_RESULT_MISSING',

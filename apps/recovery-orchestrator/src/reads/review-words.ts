@@ -13,6 +13,8 @@ export const WHY: Readonly<Record<string, string>> = {
   VERIFICATION_FAILED: 'The tool answered, but the world does not show the compensation.',
   HANDLE_CLAIMED:
     'Somebody else’s execution named the same handle first: undoing it might undo their effect. Find out whose it is.',
+  HANDLE_ASKED:
+    'It named its handle after it should not stand any more, and it is not known whether that is its own: until it is, nothing is called by it.',
   PAYLOADS_ERASED:
     'What the compensation would be called with was erased with the data of its subject: a person does it by hand. `recourse audit story` says who ordered it, and why.',
   VERIFICATION_MISSING: 'Nothing but the acting tool could tell whether the compensation worked.',

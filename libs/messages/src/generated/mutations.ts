@@ -1390,7 +1390,7 @@ export interface TriggerHeld {
   readonly evidence: Evidence;
   /** Command that asked for it; null for what evidence says by itself. */
   readonly command_id: string | null;
-  /** Code: SOURCE_UNTRUSTED, SOURCE_WITHOUT_ACCESS, EVIDENCE_STALE, EVIDENCE_TOO_SENSITIVE, BREAKER_OPEN or CLOSURE_LIMIT. */
+  /** Code: SOURCE_UNTRUSTED, SOURCE_WITHOUT_ACCESS, EVIDENCE_STALE, EVIDENCE_TOO_SENSITIVE, BREAKER_OPEN, CLOSURE_LIMIT or HOLDS_AGAIN. */
   readonly reason: string;
   /** What holds it, and by how much, in words. */
   readonly detail: string;

@@ -42,6 +42,7 @@ export const HOLD_REASONS = [
   'EVIDENCE_TOO_SENSITIVE',
   'BREAKER_OPEN',
   'CLOSURE_LIMIT',
+  'HOLDS_AGAIN',
 ] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];
 

@@ -11,7 +11,7 @@ import type { Body, MutationRecord } from '../record.messages.js';
 import { verdictScope } from '../identity.js';
 import type { Binding, Mutation, ReasonCode, RecordedMutation, Verdict } from './mutation.messages.js';
 import { isRecorded } from './mutation.messages.js';
-import { move } from './recoverability.decider.js';
+import { move, together } from './recoverability.decider.js';
 import type { MoveRecord } from './recoverability.decider.js';
 import type { VerdictView } from './refs.decider.js';
 
@@ -25,7 +25,7 @@ export function closingRefsOf(
     : [...new Set(terms.window_closed_by)].map((event) => closingRef(subjectRef, event));
 }
 
-/** Bindings that a statement about an event may close; a statement of one run reaches that run alone. */
+/** Bindings that a statement about an event may close, those of a run beside each other; a statement of one run reaches that run alone. */
 export function closedByStatement(
   { verdict, superseded, run_id }: Pick<AssumptionStated, 'verdict' | 'superseded' | 'run_id'>,
   bindings: readonly Binding[],
@@ -33,7 +33,12 @@ export function closedByStatement(
   if (verdict !== 'holds' || superseded) return [];
   return bindings
     .filter((binding) => binding.closes === true && (run_id === null || run_id === binding.run_id))
-    .sort((a, b) => (a.mutation_id < b.mutation_id ? -1 : 1));
+    .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+}
+
+/** A run may hold any sign but this. */
+function placeOf({ run_id, mutation_id }: Binding): string {
+  return `${run_id}\u0000${mutation_id}`;
 }
 
 /** Closes the window of a mutation whose event was stated; null where none is open, or the effect is younger. */
@@ -41,7 +46,7 @@ export function closeByEvent(
   mutation: Mutation | undefined,
   { ref, stated_at }: Pick<Body<AssumptionStated>, 'ref' | 'stated_at'>,
   now: number,
-): MutationRecord | null {
+): MoveRecord | null {
   return isRecorded(mutation) && stated_at >= mutation.ref.committed_at
     ? endedBy(eventOf(mutation, ref), mutation, now)
     : null;
@@ -83,13 +88,14 @@ type Closer = Pick<RecordedMutation, 'mutation_id' | 'tenant' | 'capability' | '
 
 /** Mutations of a run whose windows an execution closes. */
 export function closedByExecution(closer: Closer, run: readonly Mutation[], now: number): readonly MutationRecord[] {
-  return run.flatMap((mutation) => {
+  const moves = run.flatMap((mutation) => {
     const isClosed =
       isRecorded(mutation) &&
       mutation.terms?.window_closed_by.includes(closer.capability) === true &&
       comesAfter(closer, mutation);
     return isClosed ? (endedBy(closer.capability, mutation, now) ?? []) : [];
   });
+  return together(moves);
 }
 
 /** Is an execution about the same subject, and no older than the effect? (E1) */

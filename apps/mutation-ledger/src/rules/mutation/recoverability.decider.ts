@@ -115,14 +115,20 @@ export function move(
   return record('RecoverabilityChanged', { tenant, run_id, event, members: [moved] });
 }
 
+/** Most moves of one record: whoever reads it decides about all of them at once (L4). */
+const TOGETHER_MAX = 200;
+
 /** Moves of one run as records: those by one event, next to each other, in one. */
 export function together(moves: readonly MoveRecord[]): readonly MoveRecord[] {
-  return moves.reduce<readonly MoveRecord[]>((done, next) => {
-    const last = done.at(-1);
-    if (last?.body.event !== next.body.event || last.body.run_id !== next.body.run_id) return [...done, next];
-    const members = [...last.body.members, ...next.body.members];
-    return [...done.slice(0, -1), { ...last, body: { ...last.body, members } }];
-  }, []);
+  const done: MoveRecord[] = [];
+  for (const next of moves) {
+    const last = done.at(-1)?.body;
+    const isAlike =
+      last?.event === next.body.event && last.run_id === next.body.run_id && last.members.length < TOGETHER_MAX;
+    if (!isAlike) done.push(next);
+    else done[done.length - 1] = { ...next, body: { ...last, members: [...last.members, ...next.body.members] } };
+  }
+  return done;
 }
 
 /** The record of a move. */

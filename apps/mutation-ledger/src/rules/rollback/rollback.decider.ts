@@ -1,6 +1,6 @@
 // What becomes of a trigger, and of what waits: one rollback per commit, however many say so (E20, E21, L12). Whether a trigger is
 // admitted is admission.decisions.ts'.
-import { ID_BYTES_MAX, isPerson, isRunId, isUsableId, RUN_BYTES_MAX } from '@recourse/kernel';
+import { deriveId, ID_BYTES_MAX, isPerson, isRunId, isUsableId, RUN_BYTES_MAX } from '@recourse/kernel';
 import { rollbackIdOf } from '@recourse/messages';
 import type { CommandEnvelope, Evidence, LineageRoot, TriggerRollback } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
@@ -110,6 +110,16 @@ export function held(
   });
 }
 
+/** Why a trigger waits whose ref holds again: no breaker that closes and no trust that is gained lets it go. */
+export function holdsAgain({ tenant, evidence }: Trigger): Holding {
+  const ref = evidence.ref ?? '';
+  return {
+    reason: 'HOLDS_AGAIN',
+    cause: deriveId('holds', tenant, ref),
+    detail: `${ref} no longer stands as false: it was said to hold since`,
+  };
+}
+
 /** Why a trigger waits. */
 export interface Holding {
   readonly reason: HoldReason;
@@ -121,9 +131,10 @@ export interface Holding {
  * Whether a trigger adds nothing: its rollback stands, or its event was heard already.
  *
  * Shape:  what is held waits for a person, unless another source says it that needs none; a rejected event stays rejected. A commit
- *         beyond a bound has heard of no trigger of its own, whatever a person said of the fall that reaches it.
+ *         beyond a bound has heard of no trigger of its own, whatever a person said of the fall that reaches it. An id is whatever its
+ *         sender says: one event has one source and one ref, too.
  */
-export function isHeard(standing: RollbackDoc | undefined, eventId: string): boolean {
+export function isHeard(standing: RollbackDoc | undefined, evidence: Evidence): boolean {
   switch (standing?.phase) {
     case undefined:
     case 'beyond':
@@ -131,7 +142,7 @@ export function isHeard(standing: RollbackDoc | undefined, eventId: string): boo
       return false;
     case 'held':
     case 'rejected':
-      return standing.evidence.event_id === eventId;
+      return isSameEvent(standing.evidence, evidence);
     case 'opened':
     case 'escalated':
     case 'marked':
@@ -139,9 +150,39 @@ export function isHeard(standing: RollbackDoc | undefined, eventId: string): boo
   }
 }
 
+function isSameEvent(one: Evidence, other: Evidence): boolean {
+  return one.event_id === other.event_id && one.source === other.source && one.ref === other.ref;
+}
+
 /** The trigger that is held. */
 export function triggerOfStanding({ tenant, run_id, mutation_id, evidence, command_id }: RollbackDoc): Trigger {
   return { tenant, run_id, mutation_id, evidence, command_id };
+}
+
+/** Most of what else speaks against a held commit that is kept beside what holds it. */
+const ALSO_MAX = 8;
+
+/** What else speaks against a held commit, with one more; null where that is on record, or it is not held. */
+export function alsoSaid(
+  { phase, evidence: held, also = [] }: Pick<RollbackDoc, 'phase' | 'evidence' | 'also'>,
+  evidence: Evidence,
+): readonly Evidence[] | null {
+  const isKnown = [held, ...also].some((one) => isSameEvent(one, evidence));
+  return phase !== 'held' || isKnown || also.length >= ALSO_MAX ? null : [...also, evidence];
+}
+
+/** The same without what is judged by itself from now on. */
+export function alsoWithout({ also = [] }: Pick<RollbackDoc, 'also'>, evidence: Evidence): Pick<RollbackDoc, 'also'> {
+  const left = also.filter((one) => !isSameEvent(one, evidence));
+  return left.length === 0 ? {} : { also: left };
+}
+
+/** What else was said of a held commit, as triggers of their own. The evidence of a command has its id. */
+export function othersOf({ tenant, run_id, mutation_id, also = [] }: RollbackDoc): readonly Trigger[] {
+  return also.map((evidence) => {
+    const command_id = evidence.kind === 'human' || evidence.kind === 'critic' ? evidence.event_id : null;
+    return { tenant, run_id, mutation_id, evidence, command_id: evidence.partition === -1 ? command_id : null };
+  });
 }
 
 function aboutOf({

@@ -58,6 +58,8 @@ export type RollbackDoc = {
   readonly command_id: string | null;
   /** What holds it; null while nothing does. */
   readonly held: { readonly reason: string; readonly detail: string; readonly cause: string } | null;
+  /** What else says that it should not stand, told while it was held, the first first; absent where nothing else did. */
+  readonly also?: readonly Evidence[];
   /** Person who let it through; null when nobody had to. */
   readonly confirmed_by: string | null;
   /** What a person said of it; null while nobody did. */

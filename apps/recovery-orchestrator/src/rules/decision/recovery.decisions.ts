@@ -30,6 +30,7 @@ export const HANDLES = [
   'step_missing',
   'unverifiable',
   'claimed',
+  'asked',
 ] as const;
 export type Handle = (typeof HANDLES)[number];
 
@@ -75,6 +76,7 @@ export const DECISION_REASONS = [
   'STEP_RESULT_MISSING',
   'VERIFICATION_MISSING',
   'HANDLE_CLAIMED',
+  'HANDLE_ASKED',
   'REVERSAL_EXPIRED',
   'REVERSAL_WINDOW_MISSING',
   'UNSUPPORTED_RECOVERY_STATE',
@@ -139,6 +141,7 @@ export const DECISION_TABLE = [
     },
     then: { decision: 'manual_review', reason: 'UNSUPPORTED_RECOVERY_STATE' },
   },
+  { when: { handle: ['asked'] }, then: { decision: 'reconcile_first', reason: 'HANDLE_ASKED' } },
   { when: { handle: ['step_pending'] }, then: { decision: 'reconcile_first', reason: 'STEP_RESULT_PENDING' } },
   {
     when: { policies: ['undecided'] },
@@ -215,7 +218,7 @@ export function reversalToken({
   handle,
   recoverability,
 }: Pick<RecoveryFacts, 'window' | 'handle' | 'recoverability'>): 'valid' | 'refused' {
-  const isBound = handle === 'bound' || handle === 'step_pending';
+  const isBound = handle === 'bound' || handle === 'step_pending' || handle === 'asked';
   return isBound && window === 'open' && recoverability !== 'reversal_expired' ? 'valid' : 'refused';
 }
 

@@ -18,7 +18,7 @@ import { dispatched, escalated, nextAttempt } from './dispatch.decisions.js';
 import type { Ready } from './dispatch.decisions.js';
 import { askFacts, relyOnFacts } from './facts.decisions.js';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
-import { orderOf } from './order.decisions.js';
+import { isStrict, NAMED_MAX, orderOf } from './order.decisions.js';
 import type { Order } from './order.decisions.js';
 import { LEG_BYTES_MAX, LEG_STEPS_MAX } from './leg.messages.js';
 import { identityOf, replaced } from './step.messages.js';
@@ -94,7 +94,7 @@ function ready(step: StepDoc, going: Going): Ready | RecoveryRecord {
   const ask = !isObserved && relyOnFacts(step) ? askFacts(step, 'dispatch', now, policy) : null;
   if (ask !== null) return ask;
   const outstanding = [...(order.kind === 'free' ? [] : order.steps), ...dependentsOf(step, dependents)];
-  return { step, next, outstanding: [...new Set(outstanding)], paced: late?.paced ?? [] };
+  return { step, next, outstanding: [...new Set(outstanding)].slice(0, NAMED_MAX), paced: late?.paced ?? [] };
 }
 
 /**
@@ -107,9 +107,14 @@ function following(head: Ready, going: Going): readonly Ready[] {
   const leg: Ready[] = [];
   let steps = withUndone(going.steps, head);
   let bytes = bytesOf(head.next.call);
+  // Where each waits for all behind it, whoever does not follow has the rest stay, too.
+  const endsAtFirst = isStrict(steps.filter((step) => step.recovery_id === head.step.recovery_id));
   for (const step of behind(head, going)) {
     const next = ready(step, { ...going, steps, isObserved: false });
-    if ('type' in next || !mayFollow(head, next)) continue;
+    if ('type' in next || !mayFollow(head, next)) {
+      if (endsAtFirst) break;
+      continue;
+    }
     bytes += bytesOf(next.next.call);
     if (leg.length + 1 >= LEG_STEPS_MAX || bytes > LEG_BYTES_MAX) break;
     leg.push(next);
@@ -122,18 +127,18 @@ function bytesOf({ args, then }: RecoveryCall): number {
   return [args, ...then.map((one) => one.args)].reduce((sum, { body }) => sum + body.length, 0);
 }
 
-/** Steps of the recovery that wait for others of it, last effect first. */
-function behind({ step: head, next }: Ready, { steps, dependentsIn }: Going): readonly StepDoc[] {
-  if (next.terms.key_lifetime_ms === null) return [];
-  return steps
+/** Steps of the recovery that wait for others of it, last effect first; each is looked at when it is asked for. */
+function* behind({ step: head, next }: Ready, { steps, dependentsIn }: Going): Generator<StepDoc> {
+  if (next.terms.key_lifetime_ms === null) return;
+  const others = steps
     .filter(
       (step) =>
         step.step_id !== head.step_id &&
         step.recovery_id === head.recovery_id &&
-        (step.phase === 'approved' || step.phase === 'waiting') &&
-        orderOf(step, steps, dependentsIn(step.run_id)).kind === 'wait',
+        (step.phase === 'approved' || step.phase === 'waiting'),
     )
     .sort((one, other) => other.executed_seq - one.executed_seq);
+  for (const step of others) if (orderOf(step, steps, dependentsIn(step.run_id)).kind === 'wait') yield step;
 }
 
 function mayFollow({ next: head }: Ready, { next, outstanding }: Ready): boolean {

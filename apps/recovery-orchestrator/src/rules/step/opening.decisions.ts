@@ -144,12 +144,15 @@ interface Handled {
 }
 
 /** What the ledger says of an effect whose handle somebody else named first. */
-const HANDLE_CLAIMED = 'HANDLE_CLAIMED' satisfies DecisionReason;
+export const HANDLE_CLAIMED = 'HANDLE_CLAIMED' satisfies DecisionReason;
+/** Of one that named its handle after it fell: until the ledger knows whose it is, nothing is called by it. */
+export const HANDLE_ASKED = 'HANDLE_ASKED' satisfies DecisionReason;
 
 /** The handle, with arguments from earlier compensations where the contract takes some from there. */
 function handled(marked: Marked, { contract, steps }: Around): Handled {
   const { ref, terms } = marked;
   if (marked.reason === HANDLE_CLAIMED) return { ref, handle: 'claimed' };
+  if (marked.reason === HANDLE_ASKED) return { ref, handle: 'asked' };
   const handle = handleOf(terms, ref);
   if (handle !== 'incomplete') return { ref, handle };
   // What does not fit already does not fit better with what others give.

@@ -11,6 +11,8 @@
 //   O6. What was made of an effect in other runs comes first too, for as long as a child may take (CHILDREN).
 //   O7. What was made of a commit without effect may rest on whatever the run did before: it comes before all of that, and blocks none of it.
 //   O8. Steps that went out in one leg stay in its order, whatever became of it.
+//   O9. Of those that come first the nearest are named, those that begin last: a run of n effects would name n² of them, and no plan
+//       of it would fit a batch (L4).
 import { isCommitId } from '@recourse/lineage';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import { isAtRest, isSettled } from './step.transitions.js';
@@ -29,18 +31,20 @@ export type Order =
 export function orderOf(step: StepDoc, steps: readonly StepDoc[], dependents: readonly DependentDoc[]): Order {
   if (step.attempt > 0) return orderInLeg(step, steps);
   const others = steps.filter((one) => one.recovery_id === step.recovery_id && one.step_id !== step.step_id);
-  const isDeclared = [step, ...others].some(declaresParents);
+  const isDeclared = !isStrict([step, ...others]);
   const first = others.filter((one) =>
     isDeclared ? isDerivedFrom(one, step) || mayRestOn(one, step) : one.executed_seq > step.executed_seq,
   );
   const outstanding = first.filter((one) => !isAtRest(one.phase) && !awaitsResult(one));
-  if (outstanding.length > 0) return { kind: 'wait', reason: 'ORDER', steps: idsOf(outstanding) };
+  if (outstanding.length > 0) return { kind: 'wait', reason: 'ORDER', steps: nearest(outstanding) };
   const blocking = isDeclared
     ? first.filter((one) => isDerivedFrom(one, step) && isAtRest(one.phase) && !isDone(one))
     : [];
-  if (blocking.length > 0) return { kind: 'wait', reason: 'BLOCKED_BY_STEP', steps: idsOf(blocking) };
+  if (blocking.length > 0) return { kind: 'wait', reason: 'BLOCKED_BY_STEP', steps: nearest(blocking) };
   const children = dependentsOf(step, dependents);
-  return children.length > 0 ? { kind: 'wait', reason: 'CHILDREN', steps: children } : { kind: 'free' };
+  return children.length > 0
+    ? { kind: 'wait', reason: 'CHILDREN', steps: children.slice(0, NAMED_MAX) }
+    : { kind: 'free' };
 }
 
 /** A step of a leg goes after those ahead of it there. */
@@ -52,7 +56,12 @@ function orderInLeg({ legs }: StepDoc, steps: readonly StepDoc[]): Order {
       !isAtRest(one.phase) &&
       one.legs.some(({ leg_id, position }) => leg_id === last.leg_id && position < last.position),
   );
-  return ahead.length > 0 ? { kind: 'wait', reason: 'ORDER', steps: idsOf(ahead) } : { kind: 'free' };
+  return ahead.length > 0 ? { kind: 'wait', reason: 'ORDER', steps: nearest(ahead) } : { kind: 'free' };
+}
+
+/** Do the steps of a recovery go one after the other, since none says what it was made from? (O1) */
+export function isStrict(steps: readonly StepDoc[]): boolean {
+  return !steps.some(declaresParents);
 }
 
 /** Says which effects of its run it was made from. */
@@ -81,6 +90,13 @@ function isDone({ phase }: StepDoc): boolean {
   return isSettled(phase) || phase === 'resolved';
 }
 
-function idsOf(steps: readonly StepDoc[]): readonly string[] {
-  return steps.map(({ step_id }) => step_id).sort();
+/** Most that a step names of those it waits for, or went without. */
+export const NAMED_MAX = 20;
+
+function nearest(steps: readonly StepDoc[]): readonly string[] {
+  return steps
+    .toSorted((one, other) => one.executed_seq - other.executed_seq)
+    .slice(0, NAMED_MAX)
+    .map(({ step_id }) => step_id)
+    .sort();
 }

@@ -99,8 +99,8 @@ function wake(recoveryId: string, context: Waking): Woken {
   let woken: Woken = { steps: context.steps, records: [] };
   for (let rests = 1; rests > 0;) {
     rests = 0;
-    if (woken.records.length >= WAKES_MAX) break;
     for (const { step_id } of woken.steps.filter((step) => step.recovery_id === recoveryId && mayWake(step))) {
+      if (woken.records.length >= WAKES_MAX) return woken;
       const waiting = woken.steps.find((step) => step.step_id === step_id);
       // One that woke before it may have taken it along.
       if (waiting === undefined || !mayWake(waiting)) continue;

@@ -18,14 +18,14 @@ import { lookMissed } from './command.decisions.js';
 import { escalated } from './dispatch.decisions.js';
 import { FACT_ROUNDS_MAX, isCallErased, reaffirmedBy } from './facts.decisions.js';
 import { goOn } from './halt.decisions.js';
-import { advanceStep, openStep } from './opening.decisions.js';
+import { advanceStep, HANDLE_ASKED, HANDLE_CLAIMED, openStep } from './opening.decisions.js';
 import type { Marked } from './opening.decisions.js';
 import { append, conclude, concludeIn, draft } from './step-draft.decisions.js';
 import type { StepContext } from './step-draft.decisions.js';
 import { silence } from './report.decider.js';
 import { openedBy, stepFollowing, stepsFollowing } from './step-row.transitions.js';
 import { replaced } from './step.messages.js';
-import type { StepDoc, StepPhase } from './step.messages.js';
+import type { EscalationReason, StepDoc, StepPhase } from './step.messages.js';
 import { isAtRest, isUnderWay } from './step.transitions.js';
 
 /** Opens the steps of marked mutations, in one plan. What was marked before is left alone. */
@@ -99,6 +99,20 @@ export function advance(step: StepDoc, marked: Marked, context: StepContext): re
     meaningOf(advanced.step, body, within).reduce((begun, next) => append(begun, next, now), advanced),
     context,
   );
+}
+
+/** The ledger knows whose the handle is that an effect named after it fell: it is called by, or a person has the effect for good. */
+export function handleJudged(step: StepDoc, isOwner: boolean, context: StepContext): readonly RecoveryRecord[] {
+  if (step.reason !== HANDLE_ASKED && (isOwner || step.phase !== 'manual')) return [];
+  const { reverses_record_hash, executed_seq, ...known } = step;
+  const learnt = {
+    recoverability: isOwner ? 'reversal_available' : 'manual_resolution_required',
+    reason: isOwner ? null : HANDLE_CLAIMED,
+    recorded_hash: reverses_record_hash,
+    recorded_seq: executed_seq,
+    consumers: [],
+  } as const;
+  return advance(step, { ...known, ...learnt }, context);
 }
 
 /** What a decision about a step means at once. */
@@ -217,16 +231,17 @@ function windowNoted(step: StepDoc, { now, policy }: StepContext): readonly Reco
 /** Phases in which nothing is under way that the window's end would have to be told to. */
 const WAITS_FOR_OTHERS: readonly StepPhase[] = ['awaiting_approval', 'held', 'waiting', 'halted', 'observing'];
 
+/** Why a person gets what was held, by what it was held for. */
+const UNANSWERED: Readonly<Record<string, EscalationReason>> = {
+  STEP_RESULT_PENDING: 'STEP_RESULT_MISSING',
+  HANDLE_ASKED: 'HANDLE_ASKED',
+};
+
 function atDeadline(step: StepDoc, context: StepContext): RecoveryRecord | null {
   const { now, policy } = context;
   switch (step.phase) {
     case 'held':
-      return escalated(
-        step,
-        step.reason === 'STEP_RESULT_PENDING' ? 'STEP_RESULT_MISSING' : 'FORWARD_UNRESOLVED',
-        now,
-        policy,
-      );
+      return escalated(step, UNANSWERED[step.reason] ?? 'FORWARD_UNRESOLVED', now, policy);
     case 'halted':
       return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'HALTED_TOO_LONG', now, policy);
     case 'awaiting_approval':
