@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'd61-account-number-of-any-length',
+    requirement: 'D61',
+    spec: 'libs/sdk/src/context/classification.decisions.unit.spec.ts',
+    test: 'data in a payload has no account number in any id of 32 hexadecimal digits, whatever its check digits are',
+    file: 'libs/sdk/src/context/iban.decisions.ts',
+    find: 'const length = LENGTHS.get(country);',
+    replace: 'const length = 32;',
+  },
+  {
     id: 'guides-failures-words-of-an-effect',
     requirement: 'guides/failures',
     spec: 'libs/sdk/src/guard/guard.unit.spec.ts',

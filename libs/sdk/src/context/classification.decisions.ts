@@ -3,6 +3,7 @@ import { plainPayload, SENSITIVITIES, sensitivityOf } from '@recourse/contract';
 import type { Sensitivity } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Payload } from '@recourse/messages';
+import { holdsIban } from './iban.decisions.js';
 
 export { SENSITIVITIES, sensitivityOf };
 export type { Sensitivity };
@@ -60,7 +61,7 @@ const DETECTORS: readonly Detector[] = [
   {
     name: 'iban',
     sensitivity: 'payment',
-    sees: (text) => (text.toUpperCase().match(/\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}\b/g) ?? []).some(isIban),
+    sees: holdsIban,
   },
   named('payment_field', 'payment', [
     'cardnumber',
@@ -159,12 +160,4 @@ function isCard(digits: string): boolean {
       return total + (value > 9 ? value - 9 : value);
     }, 0);
   return sum % 10 === 0;
-}
-
-/** ISO 7064 mod 97. */
-function isIban(text: string): boolean {
-  const plain = text.replaceAll(' ', '');
-  const moved = plain.slice(4) + plain.slice(0, 4);
-  const rest = Array.from(moved).reduce((left, sign) => Number(`${String(left)}${String(parseInt(sign, 36))}`) % 97, 0);
-  return plain.length >= 15 && plain.length <= 34 && rest === 1;
 }

@@ -52,6 +52,35 @@ describe('data in a payload', () => {
     expect(classify({ text }).findings).toEqual([]);
   });
 
+  it.each([
+    'DE89370400440532013000',
+    'de89 3704 0044 0532 0130 00',
+    'IBAN: GB29 NWBK 6016 1331 9268 19.',
+    'pay to DE89 3704 0044 0532 0130 00 by Friday',
+    'NO9386011117947 or BE68539007547034',
+    'LC55HEMM000100010012001200023015',
+  ])('has an account number in %s', (text) => {
+    expect(classify({ text }).findings).toEqual([{ path: '/text', detector: 'iban', sensitivity: 'payment' }]);
+  });
+
+  it.each([
+    'DE89370400440532013001',
+    'DE8937040044053201300',
+    // Their check digits are right.
+    'ad87000000000000000000000000000a',
+    'XX89370400440532013000',
+    'DE89370400440532013000x',
+  ])('has no account number in %s', (text) => {
+    expect(classify({ text }).findings).toEqual([]);
+  });
+
+  it('has no account number in any id of 32 hexadecimal digits, whatever its check digits are', () => {
+    const digits = Array.from({ length: 100 }, (_, check) => String(check).padStart(2, '0'));
+    for (const country of ['ad', 'ae', 'ba', 'be', 'de', 'ee'])
+      for (const check of digits)
+        expect(classify({ id: `${country}${check}0123456789abcdef0123456789ab` }).findings).toEqual([]);
+  });
+
   it('is never repeated in what is found', () => {
     expect(JSON.stringify(classify({ to: 'asha@example.org' }))).not.toContain('asha@');
   });
