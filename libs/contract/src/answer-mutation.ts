@@ -1,5 +1,5 @@
 // "Can this still be undone?" (A103, C79): the answer of the contract a mutation executed under, and what has become of it since.
-import { instantText } from '@recourse/kernel';
+import { instantText, personBehind } from '@recourse/kernel';
 import type { ExecutionState, RecoverabilityState, RecoveryApprovalMode } from '@recourse/messages';
 import { answerFor, screen, spanOf } from './answer.js';
 import type { UndoAnswer } from './answer.js';
@@ -49,6 +49,14 @@ export function peopleNeeded(mode: RecoveryApprovalMode, impact: string, isAnswe
   return mode === 'dual_control' || !isAnswerable ? 2 : 1;
 }
 
+/** Does a person answer for it, as far as its execution says? Whether its agent has an owner is not known here. */
+export function isAnsweredFor({
+  agent_id: agent,
+  initiator,
+}: Pick<MutationStanding, 'agent_id' | 'initiator'>): boolean {
+  return personBehind({ initiator, acting: [agent] }) !== null;
+}
+
 /** Answers for one mutation; `contract` is the version it executed under, null where it had none. */
 export function answerForMutation(contract: Contract | null, mutation: MutationStanding, now: number): MutationAnswer {
   const declared = contract === null ? UNCONTRACTED : answerFor(contract);
@@ -56,7 +64,7 @@ export function answerForMutation(contract: Contract | null, mutation: MutationS
   const isUndoable =
     contract !== null && closesIn !== null && ['restored', 'compensated'].includes(declared.undoability);
   const people = isUndoable
-    ? peopleNeeded(contract.recovery_approval_mode ?? 'human', contract.impact, mutation.initiator !== null)
+    ? peopleNeeded(contract.recovery_approval_mode ?? 'human', contract.impact, isAnsweredFor(mutation))
     : null;
   return {
     ...declared,

@@ -84,7 +84,7 @@ export type { DraftSource } from './draft/sources.js';
 export { toolFingerprint } from './fingerprint.js';
 export { answerFor, answerText } from './answer.js';
 export type { Undoability } from './answer.js';
-export { answerForMutation, mutationAnswerText, peopleNeeded } from './answer-mutation.js';
+export { answerForMutation, isAnsweredFor, mutationAnswerText, peopleNeeded } from './answer-mutation.js';
 export type { MutationStanding } from './answer-mutation.js';
 export { forwardApprovalId, forwardDigest } from './forward-digest.js';
 export type { ForwardAction } from './forward-digest.js';

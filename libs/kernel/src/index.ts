@@ -30,8 +30,8 @@ export { HANDLE_PREFIX, namesReserved, REFS_MAX, RESERVED_PREFIX, statedRefProbl
 export { findStorageProblem, KEY_BYTES_MAX, TEXT_BYTES_MAX, WIRE_RECORD_BYTES_MAX } from './storable.js';
 export type { StorageProblem } from './storable.js';
 export { lookAlikes } from './alike.js';
-export { isAmong, isPerson, isSubject, personKey, policyDecider, SUBJECT_FORM } from './person.js';
-export type { Asking } from './person.js';
+export { isAmong, isPerson, isSubject, personBehind, personKey, policyDecider, SUBJECT_FORM } from './person.js';
+export type { Asking, Behalf } from './person.js';
 export {
   isKeyId,
   isObserved,

@@ -48,6 +48,18 @@ export function isPerson(subject: string): boolean {
   return isSubject(name) && !OF_PROGRAMS.test(name);
 }
 
+/** Whom an action was done for, and who acted or asked, as whoever acted says. */
+export interface Behalf {
+  readonly initiator: string | null;
+  readonly acting: readonly string[];
+}
+
+/** The person an action was done for, who answers for it; null where a program is named, or whoever acted names itself. */
+export function personBehind({ initiator, acting }: Behalf): string | null {
+  if (initiator === null || !isPerson(initiator)) return null;
+  return isAmong(acting, { principal: initiator, accounts: [] }) ? null : initiator;
+}
+
 /** One name for all spellings of one person: neither case nor the prefix of people makes a second one. */
 export function personKey(subject: string): string {
   return subject.toLowerCase().replace(ANY_PREFIX, '');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isAmong, isPerson, isSubject, personKey, policyDecider } from './person.js';
+import { isAmong, isPerson, isSubject, personBehind, personKey, policyDecider } from './person.js';
 
 /** Characters that do not show, or show as another: each made a second person of one. */
 const INVISIBLE: readonly [string, string][] = [
@@ -99,6 +99,21 @@ describe('who asks', () => {
   it.each(['ines', 'olga@home', ''])('is not %j', (name) => {
     expect(isAmong([name, null], olga)).toBe(false);
   });
+});
+
+describe('who an action was done for', () => {
+  const acting = ['refund-agent', 'refund-host'];
+
+  it('answers for it', () => {
+    expect(personBehind({ initiator: 'user:ines', acting })).toBe('user:ines');
+  });
+
+  it.each([null, 'Refund-Agent', 'agent:refund-agent', 'user:refund-host', 'svc:refunds', 'role:support', 'ｉｎｅｓ'])(
+    'does not where it is %j: nobody, who acted, or no person',
+    (initiator) => {
+      expect(personBehind({ initiator, acting })).toBeNull();
+    },
+  );
 });
 
 describe('a person', () => {

@@ -23,7 +23,7 @@ export function endingRefusal(context: DecideContext, about: About, asking: Aski
   const done = mutation?.execution ?? commitIn(state, about.run_id, about.mutation_id)?.checkpoint;
   if (done === undefined) return null;
   const { agent_id: agent, initiator } = done;
-  if (isAmong([agent, initiator, ...ownersOf(context, about.tenant, agent)], asking))
+  if (isAmong(concernedBy(context, about.tenant, [agent, ...(initiator === null ? [] : [initiator])]), asking))
     return {
       code: 'SELF_APPROVAL',
       message: 'Nobody ends what they did themselves, what was done on their behalf, or what their agent did.',

@@ -25,15 +25,16 @@ import type { Ledger } from './ledger.testing.js';
 const HOUR = 3_600_000;
 const NOW = 10 * HOUR;
 
-/** Its agent is of otto, and by a charter of the platform of petra; it was done for ada, and its contract was registered by owner. */
+/** Its agent is of otto, and by a charter of the platform of petra; it was done for ada, of nina, and its contract was registered by owner. */
 function begun(isRebuilt: boolean, more: Parameters<typeof ledger>[0] = {}): Ledger {
   const made = ledger({ isRebuilt, ...more });
-  for (const [owner, tenant, name] of [
-    ['otto', 'acme', 'a'],
-    ['mallory', 'acme', 'a0'],
-    ['petra', '*', 'a'],
+  for (const [owner, tenant, name, agent] of [
+    ['otto', 'acme', 'a', 'agent-1'],
+    ['mallory', 'acme', 'a0', 'agent-1'],
+    ['petra', '*', 'a', 'agent-1'],
+    ['nina', 'acme', 'b', 'ada'],
   ] as const) {
-    const charter = { owner, doc: 'd', agent: 'agent-1', purpose: 'p', allowed: ['x.*'], denied: [] };
+    const charter = { owner, doc: 'd', agent, purpose: 'p', allowed: ['x.*'], denied: [] };
     const body = JSON.stringify(charter);
     const of = { kind: 'agent_charter', tenant, name, version: 1, digest: Buffer.alloc(32), body };
     made.entries.append('a', fact('EntryRegistered', of));
@@ -96,6 +97,7 @@ const BARRED = [
   ['who owns the agent', 'otto', 'SELF_APPROVAL'],
   ['who owns it by another charter', 'mallory', 'SELF_APPROVAL'],
   ['who owns it by a charter of the platform', 'petra', 'SELF_APPROVAL'],
+  ['who owns whom it was done for, another agent', 'nina', 'SELF_APPROVAL'],
   ['who made the contract', 'owner', 'EDITOR_APPROVAL'],
 ] as const;
 

@@ -1,7 +1,7 @@
 // What an undo of a run would do, before anybody asks for it: what can be undone, what leaves residue, what cannot, who has to agree.
 //
 // Boundary: pure; reads rows of the run and the clock. A preview promises nothing: windows close and people decide.
-import { capabilitiesOf, isRead, peopleNeeded } from '@recourse/contract';
+import { capabilitiesOf, isAnsweredFor, isRead, peopleNeeded } from '@recourse/contract';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 
 export const PREVIEW_OUTCOMES = [
@@ -96,7 +96,7 @@ function itemOf(mutation: Mutation, isErased: boolean, now: number): PreviewItem
   const isPossible = isPossibleAt(outcome);
   const people =
     isPossible && terms !== null
-      ? peopleNeeded(terms.recovery_approval_mode, terms.impact, execution.initiator !== null)
+      ? peopleNeeded(terms.recovery_approval_mode, terms.impact, isAnsweredFor(execution))
       : null;
   return {
     mutation_id,

@@ -201,6 +201,17 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
       foiled(waiting(), approve(by), 'APPROVER_NOT_A_PERSON');
     });
 
+    it('the owner of another agent, for which this one acted', () => {
+      const world = registry();
+      const body = { owner: 'otto', doc: 'd', agent: 'planner', purpose: 'p', allowed: [], denied: [] };
+      world.entries.append('c', entrySaid('agent_charter', { name: 'c', tenant: TENANT, body }));
+      foiled(
+        waiting({ execution: execution({ initiator: 'agent:Planner' }) }, {}, world),
+        approve('otto'),
+        'SELF_APPROVAL',
+      );
+    });
+
     it('the initiator under another account of theirs', () => {
       const accounts = ['ines@work', 'Ines'];
       const closing = { envelope: envelope('i-7', ['approver'], { accounts }) };
@@ -365,6 +376,22 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
       foiled(run, approve('OLGA'), 'SAME_APPROVER');
       foiled(run, approve('agent:olga-2'), 'APPROVER_NOT_A_PERSON');
     });
+
+    it.each(['refund-agent', 'agent:Refund-Agent', 'svc:refunds', 'role:support'])(
+      'asks for two where the agent says it acted for %s: a program answers for nothing',
+      (initiator) => {
+        const run = waiting({ execution: execution({ initiator }) }).then(
+          planned({ required_approvals: 2, answerable_to: null }),
+          SHOWN,
+        );
+        run.when(approve(), 19_000).then(fact('StepApproved'));
+        expect([calls(run), legs(run)]).toEqual([[], 0]);
+        waiting({ execution: execution({ initiator }) }, { ownerOf: () => 'otto' }).then(
+          planned({ required_approvals: 1, answerable_to: 'otto' }),
+          SHOWN,
+        );
+      },
+    );
 
     it('the second after the first who was an editor: the first does not count', () => {
       const run = forTwo();

@@ -306,6 +306,15 @@ describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
       .then(fact('ForwardApprovalRequested', { required_approvals: people }));
   });
 
+  it.each(['agent-x', 'agent:Agent-X', 'host-1', 'svc:host', 'role:support'])(
+    'for %s, as whoever asks says, needs as many people as for nobody: a program answers for nothing',
+    (initiator) => {
+      harness(core(), { isRebuilt, views: charters(['agent-y', 'olga']) })
+        .when(ask({ agent_id: 'agent-x', initiator }, { by: 'host-1' }), 1_000)
+        .then(fact('ForwardApprovalRequested', { required_approvals: 2, initiator }));
+    },
+  );
+
   it('is asked anew of two people once they are asked for, and what one agreed to is void', () => {
     const two = ask({ mode: 'dual_control' }, { id: 'ask-2' });
     const asking = () =>

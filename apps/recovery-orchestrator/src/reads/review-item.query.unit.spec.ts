@@ -76,7 +76,7 @@ describe('a review item', () => {
     expect(itemOf().approvals).toMatchObject({ required: 1, why_two: null });
     const { required, why_two: why } = itemOf({ execution: execution({ initiator: null }) }).approvals;
     expect(required).toBe(2);
-    expect(why).toContain('its execution names no initiator');
+    expect(why).toContain('its execution names no person as initiator');
     expect(itemOf({ terms: terms({ recovery_approval_mode: 'dual_control' }) }).approvals).toMatchObject({
       required: 2,
       why_two: 'The contract asks two people before compensating.',

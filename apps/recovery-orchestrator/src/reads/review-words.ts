@@ -84,6 +84,6 @@ export function whyTwo({
   if (terms?.recovery_approval_mode === 'dual_control') return 'The contract asks two people before compensating.';
   if (in_force?.approval_mode === 'dual_control') return 'The policy in force asks two people before compensating.';
   return answerable === null
-    ? 'Nobody is known to answer for the action: its execution names no initiator, and no charter names an owner of its agent. So two people agree.'
+    ? 'Nobody is known to answer for the action: its execution names no person as initiator, and no charter names an owner of its agent. So two people agree.'
     : null;
 }

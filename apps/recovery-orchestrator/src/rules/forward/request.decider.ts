@@ -11,7 +11,7 @@ import {
   termsOf,
 } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
-import { isAmong, policyDecider } from '@recourse/kernel';
+import { isAmong, personBehind, policyDecider } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { RequestForwardApproval } from '@recourse/messages';
 import { OWNER_OF_APPROVALS } from '../policy.messages.js';
@@ -85,7 +85,8 @@ function questionOf(
   const isForTwo =
     asked.mode === 'dual_control' ||
     contract?.forward_approval === 'dual_control' ||
-    (initiator === null && !isAnswered(asked, envelope, policy));
+    (personBehind({ initiator, acting: [agent_id, principal, ...accounts] }) === null &&
+      !isAnswered(asked, envelope, policy));
   const named = { tenant, agent_id, initiator, answerable_to: owner, requested_by: principal };
   const known = [agent_id, initiator, owner, principal];
   const barred = barredFrom({ ...named, barred: accounts }, policy).filter((name) => !known.includes(name));

@@ -109,8 +109,10 @@ export function endingRefusal(
   asking: Asking,
   { policy, editorsOf }: EndingContext,
 ): Refusal | null {
+  // An agent may act for another one, which has owners of its own.
+  const named = [agentId, initiator, answerable].filter((name) => name !== null);
   const refusal =
-    selfRefusal([agentId, initiator, answerable, ...policy.ownersOf(tenant, agentId)], asking) ??
+    selfRefusal([...named, ...named.flatMap((name) => policy.ownersOf(tenant, name))], asking) ??
     (terms === null ? null : editorRefusal(editorsOf(tenant, terms.contract_digest), asking));
   return refusal === null ? null : { ...refusal };
 }

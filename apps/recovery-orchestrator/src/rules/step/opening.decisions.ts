@@ -1,7 +1,7 @@
 // Opens the step of a commit the ledger marked: binds the call, decides by the table, and goes on at once where nobody must be asked.
 import { createHash } from 'node:crypto';
 import { recoveryIdOf } from '@recourse/messages';
-import { canonicalJson, deriveId } from '@recourse/kernel';
+import { canonicalJson, deriveId, personBehind } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Contract } from '@recourse/contract';
 import type { ContractTerms, Fallen, MutationRef, Planned, RecoveryCall, ReversalCall } from '@recourse/messages';
@@ -91,7 +91,8 @@ export function decideOn(marked: Undecided, handle: Handle, now: number, policy:
   const { ref, terms, execution } = marked;
   const binding = terms === null ? null : inForce(marked, terms, policy);
   const { mode, impact, risk, policies, told } = governed(binding, policy);
-  const answerableTo = execution.initiator ?? policy.ownerOf(marked.tenant, execution.agent_id);
+  const { agent_id: agent, initiator } = execution;
+  const answerableTo = personBehind({ initiator, acting: [agent] }) ?? policy.ownerOf(marked.tenant, agent);
   const required = requiredApprovals(mode, impact, answerableTo, risk);
   const window = windowOf(binding?.ref ?? ref, terms, now, policy.marginMs);
   const chosen = decideRecovery({
