@@ -133,7 +133,8 @@ function stated(
   const before = standings.find(state, refScope(tenant, ref), scopeKey(run_id));
   const effective_at = effectiveAt(stated_at, decidedAt);
   const said = body.kind === 'invalidated' ? 'invalidated' : 'holds';
-  const dispute = disputeAfter(before, { source, verdict: said, event_id, stated_at, effective_at }, decidedAt);
+  const side = { source, verdict: said, event_id, stated_at, effective_at } as const;
+  const dispute = disputeAfter(before, side, verdict, decidedAt);
   const standing = { tenant, ref, run_id, verdict, event_id, source, source_kind, stated_at, effective_at, ...dispute };
   return [
     statements.put({ event_id, tenant, ref, run_id, content_sha256, conflict_sha256: null }),

@@ -26,6 +26,8 @@ export type Dispute = {
   readonly is_disputed: boolean;
   /** When they came to differ, epoch milliseconds; null while they agree. */
   readonly disputed_since: number | null;
+  /** Source whose word against the fact was left out for want of room, while the fact stands contradicted. */
+  readonly crowded_out?: string;
 };
 
 /** The statement that stands for a ref in a scope, and what all sources say. */

@@ -7,6 +7,7 @@
 //       is lifted by a newer word of its own source, or of one that weighs as much.
 //   W2. While their weights stay, what stands does not depend on the order in which the words arrive. Where all weigh alike it is the
 //       newest.
+//   W3. What was left out for want of room may have weighed the most that a word can: only a word of that weight lifts it.
 import type { StatedVerdict } from '@recourse/messages';
 import type { Side, StandingStatement } from './assumption.messages.js';
 
@@ -15,6 +16,9 @@ export type Word = Pick<Side, 'source' | 'verdict' | 'stated_at' | 'effective_at
 
 /** Thousandths. */
 export type Weigh = (word: Pick<Word, 'source' | 'verdict' | 'stated_at'>) => number;
+
+/** The most that a source can be registered with. */
+const WEIGHT_MAX = 1_000;
 
 export interface Standing {
   readonly verdict: StatedVerdict;
@@ -41,6 +45,9 @@ export function standingAfter(said: Word, before: StandingStatement | null, weig
   // What was lifted stays so, whatever its lifter weighs by now: a word that it holds makes nothing fall.
   const isOpen = (word: Word): boolean => word === said || before.verdict === 'invalidated';
   const left = words.filter((word) => word.verdict === 'invalidated' && isOpen(word) && !isLifted(word));
+  const crowdedOut = said.verdict === 'holds' && weightOf(said) >= WEIGHT_MAX ? undefined : before.crowded_out;
+  if (left.length === 0 && crowdedOut !== undefined)
+    return { verdict: 'invalidated', superseded: true, outweighed_by: said.verdict === 'holds' ? crowdedOut : null };
   const verdict = left.length === 0 ? 'holds' : 'invalidated';
   const rivals = left.length === 0 ? words : left;
   const isFirst = rivals.includes(said) && rivals.every((word) => word === said || isNewer(said, word));

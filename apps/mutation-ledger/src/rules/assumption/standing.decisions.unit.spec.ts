@@ -28,7 +28,7 @@ function heard(words: readonly Word[], weigh: Weigh): Heard {
   const all = words.reduce<Heard | null>((before, said) => {
     const side = { ...said, event_id: `${said.source} ${String(said.effective_at)}` };
     const last = standingAfter(said, before?.row ?? null, weigh);
-    const dispute = disputeAfter(before?.row ?? null, side, said.effective_at);
+    const dispute = disputeAfter(before?.row ?? null, side, last.verdict, said.effective_at);
     const next = { tenant: 'acme', ref: 'r', run_id: null, source_kind: 'observation', ...side, ...dispute } as const;
     const isKept = last.superseded && before !== null;
     return { last, row: isKept ? { ...before.row, ...dispute } : { ...next, verdict: last.verdict } };
@@ -93,5 +93,30 @@ describe('what stands of a ref', () => {
     const others = Array.from({ length: 25 }, (_, at) => word(`agent:${String(at)}`, 'holds', 10 + at));
     const { row } = heard([word('warehouse', 'invalidated', 1), ...others], weighed);
     expect([row.verdict, row.source]).toEqual(['invalidated', 'warehouse']);
+  });
+
+  const crowd = Array.from({ length: 25 }, (_, at) => word(`agent:${String(at)}`, 'invalidated', 10 + at));
+  const crowded = [word('warehouse', 'invalidated', 1), ...crowd];
+
+  it.each([
+    ['a stranger', [word('agent:x', 'holds', 50)]],
+    ['one of them, and a stranger', [word('agent:24', 'holds', 50), word('agent:x', 'holds', 51)]],
+    ['each of them', crowd.map(({ source }, at) => word(source, 'holds', 50 + at))],
+  ])('is not lifted by %s, where more sources spoke against it than are kept', (_who, lifting) => {
+    expect(heard([...crowded, ...lifting], weighed)).toMatchObject({
+      row: { verdict: 'invalidated' },
+      last: { verdict: 'invalidated', superseded: true, outweighed_by: 'warehouse' },
+    });
+  });
+
+  it('is lifted there by a source of the most weight, and from then on by any that weighs as much as what came after', () => {
+    const weigh: Weigh = (said) => (said.source === 'owner' ? 1_000 : weighed(said));
+    const lifted = [...crowded, word('owner', 'holds', 60)];
+    expect(heard(lifted, weigh).row.verdict).toBe('holds');
+    expect(heard(lifted, weigh).row).not.toHaveProperty('crowded_out');
+  });
+
+  it('says nothing of who was left out where nobody was', () => {
+    expect(heard(crowd.slice(0, 20), weighed).row).not.toHaveProperty('crowded_out');
   });
 });
