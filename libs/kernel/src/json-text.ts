@@ -46,12 +46,12 @@ export const JSON_DEPTH_MAX = 64;
 const SQUARE = 0x5b;
 const BRACE = 0x7b;
 
-/** Reads JSON. Errors: SyntaxError; TypeError for what is nested deeper than JSON_DEPTH_MAX, and for a number beyond all that can be written again. */
+/** Reads JSON. Errors: SyntaxError; TypeError for what is nested deeper than JSON_DEPTH_MAX, RangeError for a number beyond all that can be written again. */
 export function readJson(text: string): Json {
   const value = JSON.parse(text) as Json; // what JSON.parse makes is JSON
   if (mayBeTooDeep(text) && isTooDeep(value))
     throw new TypeError(`more than ${JSON_DEPTH_MAX} levels of JSON inside each other`);
-  if (mayOverflow(text) && holdsInfinite(value)) throw new TypeError('a number beyond what anybody reads');
+  if (mayOverflow(text) && holdsInfinite(value)) throw new RangeError('a number beyond what anybody reads');
   return value;
 }
 

@@ -49,6 +49,8 @@ function jsonOf(text: string): Json {
   } catch (cause) {
     if (cause instanceof SyntaxError)
       throw new EdgeRefusal('REQUEST_REFUSED', 'the body is not valid JSON', [], { cause });
+    if (cause instanceof RangeError)
+      throw new EdgeRefusal('INPUT_INVALID', `the body has ${cause.message}`, [], { cause });
     const detail = `the body has more than ${JSON_DEPTH_MAX} levels inside each other`;
     throw new EdgeRefusal('INPUT_TOO_DEEP', detail, [], { cause });
   }

@@ -118,6 +118,7 @@ describe('a body', () => {
     ['{', 'REQUEST_REFUSED', 'not valid JSON'],
     ['', 'REQUEST_REFUSED', 'empty'],
     [`${'['.repeat(65)}${']'.repeat(65)}`, 'INPUT_TOO_DEEP', '64 levels'],
+    ['{"run_id":1e999}', 'INPUT_INVALID', 'a number beyond'],
   ])('that cannot be read is refused with what is wrong about it: %j', async (text, code, detail) => {
     expect(await post(text)).toMatchObject({ status: 400, body: { code, detail: expect.stringContaining(detail) } });
   });
