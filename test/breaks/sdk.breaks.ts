@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'd61-objective-said-in-silence',
+    requirement: 'D61/objective',
+    spec: 'libs/sdk/src/guard/guard.unit.spec.ts',
+    test: 'a guarded tool is made for "refund asha@example.org", and whoever wrote it hears that no erasure reaches that',
+    file: 'libs/sdk/src/guard/before.ts',
+    find: 'if (found.length === 0) return;',
+    replace: 'if (found.length >= 0) return;',
+  },
+  {
     id: 'd61-account-number-of-any-length',
     requirement: 'D61',
     spec: 'libs/sdk/src/context/classification.decisions.unit.spec.ts',

@@ -5,6 +5,7 @@ import { checkArgs, hasSideEffects, isUnsaid, toolFingerprint } from '@recourse/
 import type { ArgsProblem } from '@recourse/contract';
 import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
+import { classify } from '../context/classification.decisions.js';
 import type { Action, Preparation } from '../producer/producer.js';
 import { releaseStatement } from '../release.js';
 import { mutationOf } from './action.js';
@@ -30,6 +31,7 @@ export interface Ready {
 /** Contract, arguments, what the registry says, earlier calls, prior value, dry run, the size of what is told, budget, people, staging, intent; in this order. */
 export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const { call, action, options } = situation;
+  notedIfPersonal(situation);
   const unfit = lawful(situation) ?? (await fits(situation)) ?? (await permitted(situation));
   if (unfit !== null) return unfit;
   const found = await standingOf(situation);
@@ -104,6 +106,15 @@ function purposeful({ objective }: Action, options: GuardOptions): Stop | null {
           'the run says nothing of what it is to achieve: pass `objective`, a sentence for whoever has to judge it later',
         ),
       );
+}
+
+/** An objective is read by whoever decides and is sealed under no key, so that no erasure reaches what it says of somebody. */
+function notedIfPersonal({ call: { recovery }, action: { objective }, options }: Situation): void {
+  // A recovery is done for the reason that a person gave.
+  const found = recovery === undefined ? classify(objective).findings.map(({ detector }) => detector) : [];
+  if (found.length === 0) return;
+  const why = `the objective seems to hold ${found.join(', ')}, and no erasure reaches it: name people by an id there`;
+  options.onTrouble?.(trouble('OBJECTIVE_PERSONAL', why));
 }
 
 /** The tool as its contract describes it is the one that was approved (D7). */

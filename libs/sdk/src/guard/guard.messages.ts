@@ -158,6 +158,8 @@ export type GuardTroubleCode =
   | 'RECORD_TOO_LARGE'
   /** The run has no objective: nobody could be asked to agree to the undoing of its effect. */
   | 'OBJECTIVE_MISSING'
+  /** The objective seems to hold data about somebody, and stands in logs unsealed: no erasure reaches it. Objects to nothing. */
+  | 'OBJECTIVE_PERSONAL'
   | 'ARGS_INVALID'
   | 'INTENT_DENIED'
   | 'INTENT_NOT_ALLOWED'

@@ -9,7 +9,7 @@ import { MemoryBudget } from './budget.memory.js';
 import type { Budget } from './budget.port.js';
 import { actionOf } from './action.js';
 import { guard } from './guard.js';
-import type { ForwardTool, GuardMode, GuardOptions, GuardTroubleCode } from './guard.messages.js';
+import type { ForwardTool, GuardMode, GuardOptions, GuardTrouble, GuardTroubleCode } from './guard.messages.js';
 import { FOR_GOOD, READS, refundContract as contract, refundUnder } from './guard.testing.js';
 
 interface Scene {
@@ -184,6 +184,19 @@ describe('a guarded tool', () => {
     expect(await guard({ execute: () => Promise.resolve({}) }, read)({ ...call, run })).toMatchObject({
       kind: 'succeeded',
     });
+  });
+
+  it.each([
+    ['refund asha@example.org', 'email'],
+    ['pay back to DE89 3704 0044 0532 0130 00', 'iban'],
+  ])('is made for %j, and whoever wrote it hears that no erasure reaches that', async (objective, detector) => {
+    const { call, options } = scene();
+    const heard: GuardTrouble[] = [];
+    const guarded = guard({ execute: () => Promise.resolve({}) }, { ...options, onTrouble: (one) => heard.push(one) });
+    expect(await guarded({ ...call, run: { ...call.run, objective } })).toMatchObject({ kind: 'succeeded' });
+    const [{ code, problems }] = heard.filter((one) => one.code === 'OBJECTIVE_PERSONAL') as [GuardTrouble];
+    expect([code, problems[0]?.message]).toEqual(['OBJECTIVE_PERSONAL', expect.stringContaining(detector)]);
+    expect(JSON.stringify(problems)).not.toContain(objective);
   });
 
   it('asks a schema of the tool as well', async () => {
