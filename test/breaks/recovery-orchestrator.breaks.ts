@@ -1534,6 +1534,15 @@ export const BREAKS: readonly Break[] = [
       "const ask = !isObserved && relyOnFacts(step) && step.facts === null && false ? askFacts(step, 'dispatch', now, policy) : null;",
   },
   {
+    id: 'p4-used-approval-never-runs-out',
+    requirement: 'P4/forward',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.forward.unit.spec.ts',
+    test: 'a forward approval, straight that was used may be said to be by the same attempt until it runs out, and no longer',
+    file: 'apps/recovery-orchestrator/src/rules/forward/forward.decider.ts',
+    find: "if (phase === 'expired' || (expires_at !== null && now >= expires_at))",
+    replace: "if (!isUsed && (phase === 'expired' || (expires_at !== null && now >= expires_at)))",
+  },
+  {
     id: 'p5-program-answers-for-a-recovery',
     requirement: 'P5/nobody-answers',
     spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',

@@ -235,6 +235,20 @@ describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
       .then(fact('ForwardApprovalRequested', { round: 2 }));
   });
 
+  it('that was used may be said to be by the same attempt until it runs out, and no longer', () => {
+    asked()
+      .when(say('approve'), 2_000)
+      .when(use(1), 3_000)
+      .when(use(1), 1_999 + VALID)
+      .thenNothing()
+      .thenAnswer({ status: 'accepted' })
+      .when(use(1), 2_000 + VALID)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 409, code: 'APPROVAL_EXPIRED' })
+      .when(ask({}, { id: 'ask-again' }), 2_001 + VALID)
+      .then(fact('ForwardApprovalRequested', { round: 2 }));
+  });
+
   it('that is denied stays denied', () => {
     asked()
       .when(say('deny', 'ines'), 2_000)

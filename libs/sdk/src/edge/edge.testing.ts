@@ -9,6 +9,7 @@ export interface EdgeCall {
   readonly path: string;
   readonly body: Readonly<Record<string, Json>>;
   readonly authorization: string | undefined;
+  readonly idempotencyKey: string | undefined;
 }
 export interface TestEdge {
   readonly url: string;
@@ -50,11 +51,11 @@ export async function testEdge(answer: (call: EdgeCall) => Promise<readonly [num
         const text = Buffer.concat(chunks).toString();
         // Specs send objects or nothing.
         const body = text === '' ? {} : (JSON.parse(text) as EdgeCall['body']);
-        void answer({ path: request.url ?? '', body, authorization: request.headers.authorization }).then(
-          ([status, told]) => {
-            response.writeHead(status).end(JSON.stringify(told));
-          },
-        );
+        const { authorization, 'idempotency-key': key } = request.headers;
+        const idempotencyKey = typeof key === 'string' ? key : undefined;
+        void answer({ path: request.url ?? '', body, authorization, idempotencyKey }).then(([status, told]) => {
+          response.writeHead(status).end(JSON.stringify(told));
+        });
       });
   });
   await new Promise<void>((resolve) => {

@@ -6,6 +6,7 @@
 // args, rehearsal} → 200, 201 or 202 with the same; POST /v1/forward-approvals/<id>/use {action_digest, attempt} → 200 {status: used, …}.
 // The id follows from what is asked about, and the tenant is the token's.
 import { forwardApprovalId } from '@recourse/contract';
+import { randomUUID } from 'node:crypto';
 import { deriveId } from '@recourse/kernel';
 import { edgeClient, problemOf } from '../edge/edge.js';
 import type { EdgeAnswer, EdgeClient, EdgeOptions } from '../edge/edge.js';
@@ -29,18 +30,20 @@ export class HttpApprovals implements Approvals {
           return next.answer;
         case 'use':
           return await this.use(request, next.round);
-        case 'open': {
-          const opened = nextStep(await this.open(request, next.round), request);
-          return opened.do === 'use'
-            ? await this.use(request, opened.round)
-            : opened.do === 'answer'
-              ? opened.answer
-              : { kind: 'pending' };
-        }
+        case 'use_again':
+          return (await this.useAgain(request)) ?? (await this.opened(request, next.round + 1));
+        case 'open':
+          return await this.opened(request, next.round);
       }
     } catch (cause) {
       return { kind: 'unavailable', cause };
     }
+  }
+
+  private async opened(request: ApprovalRequest, round: number): Promise<ApprovalAnswer> {
+    const next = nextStep(await this.open(request, round), request);
+    if (next.do === 'use') return this.use(request, next.round);
+    return next.do === 'answer' ? next.answer : { kind: 'pending' };
   }
 
   private open(request: ApprovalRequest, round: number): Promise<EdgeAnswer> {
@@ -81,10 +84,22 @@ export class HttpApprovals implements Approvals {
     });
   }
 
-  /** One approval, one attempt: the same attempt may say so again. */
+  /** One approval, one attempt. */
   private async use(request: ApprovalRequest, round: number): Promise<ApprovalAnswer> {
     const { tenant, runId, effectKey, actionDigest, attempt } = request;
-    const idempotencyKey = deriveId('use', tenant, runId, effectKey, actionDigest, String(round), String(attempt));
+    const key = deriveId('use', tenant, runId, effectKey, actionDigest, String(round), String(attempt));
+    // It ran out, or somebody else used it, between the look and the use: asking again opens the question anew.
+    return (await this.used(request, key)) ?? { kind: 'pending' };
+  }
+
+  /** The same attempt may say so again until the approval runs out, which its first answer does not know. */
+  private useAgain(request: ApprovalRequest): Promise<ApprovalAnswer | null> {
+    return this.used(request, `use_${randomUUID()}`);
+  }
+
+  /** null where it may not be used. */
+  private async used(request: ApprovalRequest, idempotencyKey: string): Promise<ApprovalAnswer | null> {
+    const { actionDigest, attempt } = request;
     const answer = await this.desk.ask({
       method: 'POST',
       path: `${pathOf(request)}/use`,
@@ -99,13 +114,13 @@ export class HttpApprovals implements Approvals {
       typeof body['action_digest'] === 'string'
     )
       return { kind: 'approved', actionDigest: body['action_digest'] };
-    // It ran out, or somebody else used it, between the look and the use: asking again opens the question anew.
-    return status === 409 ? { kind: 'pending' } : unavailable(answer);
+    return status === 409 ? null : unavailable(answer);
   }
 }
 
 type NextStep =
-  { readonly do: 'answer'; readonly answer: ApprovalAnswer } | { readonly do: 'use' | 'open'; readonly round: number };
+  | { readonly do: 'answer'; readonly answer: ApprovalAnswer }
+  | { readonly do: 'use' | 'use_again' | 'open'; readonly round: number };
 
 /**
  * What is to be done, from what stands. Pure. Only a plain `approved` is used; what is not understood approves nothing, and neither does
@@ -129,7 +144,7 @@ export function nextStep(answer: EdgeAnswer, { attempt, mode }: Pick<ApprovalReq
     case 'approved':
       return { do: 'use', round };
     case 'used':
-      return body['attempt'] === attempt ? { do: 'use', round } : { do: 'open', round: round + 1 };
+      return body['attempt'] === attempt ? { do: 'use_again', round } : { do: 'open', round: round + 1 };
     case 'expired':
       return { do: 'open', round: round + 1 };
     default:

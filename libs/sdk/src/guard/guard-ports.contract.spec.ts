@@ -115,6 +115,7 @@ approvalsContract('http', async () => {
   return { approvals: new HttpApprovals(options), desk };
 });
 
+const QUESTIONS = '/v1/forward-approvals';
 const REQUEST: ApprovalRequest = {
   tenant: 'a',
   runId: 'r',
@@ -162,7 +163,7 @@ describe('an answer that does not say what it should', () => {
     ],
     [
       { status: 'used', attempt: 2, round: 3 },
-      { do: 'use', round: 3 },
+      { do: 'use_again', round: 3 },
     ],
     [
       { status: 'expired', round: 1 },
@@ -194,6 +195,26 @@ describe('an answer that does not say what it should', () => {
       Promise.resolve(path.endsWith('/use') ? [status, body] : [200, { status: 'approved', round: 1 }]),
     );
     expect((await new HttpApprovals(options).ask(REQUEST)).kind).toBe(kind);
+  });
+
+  it('was used is asked about once more by the same attempt, under another key, and anew once it has run out', async () => {
+    const used = { status: 'used', attempt: 1, round: 3, action_digest: 'ab' };
+    for (const [answer, kind, asked] of [
+      [[200, used], 'approved', 0],
+      [[409, { code: 'APPROVAL_EXPIRED' }], 'pending', 2],
+    ] as const) {
+      const calls: EdgeCall[] = [];
+      const options = await edgeOf((call) => {
+        calls.push(call);
+        if (call.path.endsWith('/use')) return Promise.resolve(answer);
+        return Promise.resolve(call.path.endsWith(QUESTIONS) ? [201, { status: 'pending', round: 4 }] : [200, used]);
+      });
+      const approvals = new HttpApprovals(options);
+      expect([(await approvals.ask(REQUEST)).kind, (await approvals.ask(REQUEST)).kind]).toEqual([kind, kind]);
+      const keys = calls.filter(({ path }) => path.endsWith('/use')).map(({ idempotencyKey }) => idempotencyKey);
+      expect(new Set(keys).size).toBe(2);
+      expect(calls.filter(({ path }) => path.endsWith(QUESTIONS))).toHaveLength(asked);
+    }
   });
 
   it('is "unavailable" when nobody answers', async () => {

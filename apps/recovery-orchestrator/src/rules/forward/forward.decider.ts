@@ -77,7 +77,7 @@ export function decideForward(
   );
 }
 
-/** Uses an approval up for one attempt; the same attempt may say so again. `stopped`: what stops an action that a rule let go. */
+/** Uses an approval up for one attempt; the same attempt may say so again until it runs out. `stopped`: what stops an action that a rule let go. */
 export function useForward(
   standing: ForwardDoc,
   command: UseForwardApproval,
@@ -88,12 +88,12 @@ export function useForward(
     return refused('APPROVAL_OF_ANOTHER', 'An approval is used by whoever asked for it.');
   if (!standing.action_digest.equals(command.action_digest))
     return refused('DIGEST_MISMATCH', 'The approval is for another action.');
-  if (phase === 'used')
-    return standing.attempt === command.attempt
-      ? { kind: 'unchanged' }
-      : refused('APPROVAL_USED', 'The approval was used by another attempt; ask again.');
+  const isUsed = phase === 'used';
+  if (isUsed && standing.attempt !== command.attempt)
+    return refused('APPROVAL_USED', 'The approval was used by another attempt; ask again.');
   if (phase === 'expired' || (expires_at !== null && now >= expires_at))
-    return refused('APPROVAL_EXPIRED', 'The approval ran out before it was used; ask again.');
+    return refused('APPROVAL_EXPIRED', `The approval ran out ${isUsed ? 'since' : 'before'} it was used; ask again.`);
+  if (isUsed) return { kind: 'unchanged' };
   if (phase !== 'approved') return refused('APPROVAL_WRONG_PHASE', `The question is ${phase}.`);
   if (stopped !== null) return refused('ROUTINE_STOPPED', `A routine rule let it go before this: ${stopped}.`);
   const { principal, command_id } = command.envelope;
