@@ -1534,6 +1534,15 @@ export const BREAKS: readonly Break[] = [
       "const ask = !isObserved && relyOnFacts(step) && step.facts === null && false ? askFacts(step, 'dispatch', now, policy) : null;",
   },
   {
+    id: 'p5-owner-of-before-approves',
+    requirement: 'P5/owners',
+    spec: 'apps/recovery-orchestrator/src/core/approval-attacks.unit.spec.ts',
+    test: "an attack on an approval, straight by somebody concerned: the agent's owner, who retired its charter meanwhile",
+    file: 'apps/recovery-orchestrator/src/core/context.ts',
+    find: '[...ownersEver(entries, tenant, agent), ...policy.ownersOf(tenant, agent)]',
+    replace: 'charterFor(entries, tenant, agent)?.owners ?? policy.ownersOf(tenant, agent)',
+  },
+  {
     id: 'p4-used-approval-never-runs-out',
     requirement: 'P4/forward',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.forward.unit.spec.ts',

@@ -7,11 +7,11 @@
 //   B2. `mutations` is read from every partition; a record of a tenant that lives elsewhere is somebody else's.
 //   B3. Each effect has one reservation id; whatever is said twice changes nothing the second time.
 import {
-  charterFor,
   contractByName,
   contractView,
   editorsOf as editorsIn,
   entryView,
+  ownersEver,
   isSomeAgentStopped,
   killVerdict,
   reservationId,
@@ -182,7 +182,7 @@ function onMove({ body, context }: Asked<BudgetCommand<'MoveCeiling'>>, policy: 
 function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, policy: EscalationPolicy): Decision {
   const escalation = isId(body.escalation_id) ? escalations.find(context.state, body.escalation_id) : null;
   const entries = context.views.view(entryView.name);
-  const ownersOf = (agent: string): readonly string[] => charterFor(entries, body.envelope.tenant, agent)?.owners ?? [];
+  const ownersOf = (agent: string): readonly string[] => ownersEver(entries, body.envelope.tenant, agent);
   const editorsOf = (digest: string): readonly string[] => {
     // An edit of a moment ago counts too.
     context.views.readToEnd();

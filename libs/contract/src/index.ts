@@ -111,6 +111,7 @@ export {
   charterVerdict,
   entryOf,
   entryView,
+  ownersEver,
   ownersOfSource,
   routinesFor,
   standingEntry,

@@ -6,7 +6,7 @@
 //   A1. Reversibility is read from the registry's contracts, whatever anybody says (D35).
 //   A2. What logs show counts for agents whom somebody watches: who has a standing at the task, or a policy about it.
 //   A3. An agent is one agent however its name is spelt: what is said of it under any spelling counts where it stands.
-import { autonomiesFor, autonomyOf, charterFor, contractByName, contractView, entryView } from '@recourse/contract';
+import { autonomiesFor, autonomyOf, contractByName, contractView, entryView, ownersEver } from '@recourse/contract';
 import type { StandingAutonomy } from '@recourse/contract';
 import { accepted, append, NOTHING, refused } from '@recourse/event-log';
 import type { Asked, DecideContext, Decision, Owns, TimerInput } from '@recourse/event-log';
@@ -216,7 +216,7 @@ function freezeFacts(
     standing,
     task: taskOf(context, { tenant, task_kind: standing?.task_kind ?? '' }),
     now: context.now,
-    owners: charterFor(context.views.view(entryView.name), tenant, agent)?.owners ?? [],
+    owners: ownersEver(context.views.view(entryView.name), tenant, agent),
   };
 }
 

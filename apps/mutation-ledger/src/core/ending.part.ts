@@ -1,6 +1,6 @@
 // Who ends nothing that waits about an effect or a checkpoint: who did it, for whom it was done, who owns the agent, and who made the
 // contract it ran under (P5).
-import { charterFor, contractView, editorsOf, entryView } from '@recourse/contract';
+import { contractView, editorsOf, entryView, ownersEver } from '@recourse/contract';
 import type { DecideContext } from '@recourse/event-log';
 import { isAmong } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
@@ -48,7 +48,7 @@ export function concernedBy(
   return agents.flatMap((agent) => [agent, ...ownersOf(context, tenant, agent)]);
 }
 
-/** Who owns an agent, by each of its charters, the tenant's and the platform's. */
+/** Who owns an agent or did, by each of its charters, the tenant's and the platform's. */
 function ownersOf({ views }: Pick<DecideContext, 'views'>, tenant: string, agent: string): readonly string[] {
-  return charterFor(views.view(entryView.name), tenant, agent)?.owners ?? [];
+  return ownersEver(views.view(entryView.name), tenant, agent);
 }

@@ -43,11 +43,11 @@ function heldBack(context: DecideContext, breaker: BreakerDoc): readonly (string
     (one) => mutationIn(context.state, one.run_id, one.mutation_id)?.execution ?? [],
   );
   const made = [...mutationsIn(context.state, run_id).map(({ execution }) => execution), ...held];
-  const agents = [...new Set(made.map(({ agent_id }) => agent_id))];
+  const agents = new Set(made.map(({ agent_id }) => agent_id));
+  const initiators = new Set(made.flatMap(({ initiator }) => initiator ?? []));
   return [
     ...(scope === 'source' ? [name, ...answerableFor(entriesIn(context), tenant, name)] : []),
-    ...concernedBy(context, tenant, agents),
-    ...new Set(made.map(({ initiator }) => initiator)),
+    ...concernedBy(context, tenant, [...agents, ...initiators]),
   ];
 }
 

@@ -201,6 +201,24 @@ describe.each(WAYS)('an attack on an approval, $way', ({ isRebuilt }) => {
       foiled(waiting(), approve(by), 'APPROVER_NOT_A_PERSON');
     });
 
+    it.each([
+      ['handed it over', 'nora'],
+      ['retired its charter', null],
+    ])("the agent's owner, who %s meanwhile", (_how, next) => {
+      const world = registry();
+      const body = { owner: 'otto', doc: 'd', agent: 'refund-agent', purpose: 'p', allowed: [], denied: [] };
+      const charter = { name: 'c', tenant: TENANT, body };
+      world.entries.append('c', entrySaid('agent_charter', charter));
+      const run = waiting({}, {}, world);
+      world.entries.append(
+        'c',
+        next === null
+          ? entrySaid('agent_charter', charter, 'EntryRetired')
+          : entrySaid('agent_charter', { ...charter, body: { ...body, owner: next } }),
+      );
+      foiled(run, approve('otto'), 'SELF_APPROVAL');
+    });
+
     it('the owner of another agent, for which this one acted', () => {
       const world = registry();
       const body = { owner: 'otto', doc: 'd', agent: 'planner', purpose: 'p', allowed: [], denied: [] };

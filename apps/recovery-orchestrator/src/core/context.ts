@@ -1,6 +1,7 @@
 // What deciding about recoveries needs beside the input: the policy of this process, and what rows and views say of a run.
 import {
   charterFor,
+  ownersEver,
   contractByDigest,
   contractByName,
   contractView,
@@ -80,7 +81,7 @@ export function stepContext(
     policy: {
       ...policy,
       ownerOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owner ?? policy.ownerOf(tenant, agent),
-      ownersOf: (tenant, agent) => charterFor(entries, tenant, agent)?.owners ?? policy.ownersOf(tenant, agent),
+      ownersOf: (tenant, agent) => [...ownersEver(entries, tenant, agent), ...policy.ownersOf(tenant, agent)],
       standing: (tenant, capability) =>
         contractByName(views.view(contractView.name), tenant, capability)?.contract ?? null,
       bundleOf: (tenant, name) => bundleOf(views, tenant, name),

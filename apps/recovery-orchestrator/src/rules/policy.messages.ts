@@ -33,7 +33,7 @@ export interface RecoveryPolicy {
   readonly riskLimit: RiskLevel;
   /** Directory subject of an agent's registered owner, the first of them; null when none is registered. */
   readonly ownerOf: (tenant: string, agentId: string) => string | null;
-  /** Everybody who answers for an agent: none of them approves what it does (P5). */
+  /** Everybody who answers for an agent or ever did: none of them approves what it does (P5). */
   readonly ownersOf: (tenant: string, agentId: string) => readonly string[];
   /** Contract of a capability that binds a tenant; null when none stands. */
   readonly standing: (tenant: string, capability: string) => Contract | null;

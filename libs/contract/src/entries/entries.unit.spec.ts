@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
 import { killVerdict } from './kills.js';
-import { charterFor, entryView, routinesFor } from './view.js';
+import { charterFor, entryView, ownersEver, routinesFor } from './view.js';
 import { admissionVerdict, recoveryVerdict, evidenceVerdict, intentVerdict, isInScope } from './verdicts.js';
 
 const words = { owner: 'platform', doc: 'd' };
@@ -156,6 +156,23 @@ describe('charters of one agent', () => {
     });
     expect(charterFor(kept, 'globex', 'refund-agent')).toMatchObject({ owner: 'pia', owners: ['pia'] });
     expect(charterFor(kept, 'acme', 'other')).toBeUndefined();
+  });
+
+  it('name everybody who ever owned it, also once it is handed over and its charters are retired', () => {
+    const later = new Map(kept);
+    const take = (type: string, name: string, owner: string): void => {
+      const entry = { owner, doc: 'd', agent: 'Refund-Agent', purpose: 'p', allowed: ['a.b_c'], denied: [] };
+      const body = { kind: 'agent_charter', name, tenant: 'acme', version: 2, body: JSON.stringify(entry) };
+      for (const [key, doc] of entryView.fold({ type, body }, (each) => later.get(each)))
+        if (doc === null) later.delete(key);
+        else later.set(key, doc);
+    };
+    take('EntryRegistered', 'z', 'nora');
+    for (const name of ['a0', 'b']) take('EntryRetired', name, 'otto');
+    expect(charterFor(later, 'acme', 'refund-agent')?.owners).toEqual(['nora', 'pia']);
+    expect(ownersEver(later, 'acme', 'agent:Refund-Agent')).toEqual(['mallory', 'nora', 'otto', 'pia']);
+    expect(ownersEver(later, 'globex', 'refund-agent')).toEqual(['pia']);
+    expect(ownersEver(later, 'acme', 'other')).toEqual([]);
   });
 });
 

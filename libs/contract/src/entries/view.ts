@@ -32,6 +32,7 @@ export const entryView = {
       ...places({ kind, tenant, name }, standing, next, get),
       ...(record.type === 'EntryRegistered' && kind === 'policy_bundle' ? [versionIn(record.body)] : []),
       ...(kind === 'context_source' ? [ownersIn(record.body, next !== null, get)] : []),
+      ...(record.type === 'EntryRegistered' && kind === 'agent_charter' ? [everOwned(record.body, get)] : []),
     ];
   },
 } as const;
@@ -125,6 +126,22 @@ function entryIn<Kind extends EntryKind>(
 /** The charters of an agent as one, which says who answers for it: all owners, the tenant's own first. Undefined where there is none. */
 export function charterFor(view: ContractEntries, tenant: string, agent: string): JoinedCharter | undefined {
   return joinedCharter(chartersOf(view, tenant, agent).map(({ entry }) => entry));
+}
+
+/** Everybody whom a charter of an agent names or ever named: whoever hands one over, or retires it, owned what was done before. */
+export function ownersEver(view: ContractEntries, tenant: string, agent: string): readonly string[] {
+  const owned = [tenant, '*'].flatMap((of) => namesIn(view.get(ownedKey(of, agent))));
+  return [...new Set(owned)];
+}
+
+function everOwned({ tenant, body }: Doc, get: (key: string) => Doc | undefined): readonly [string, Doc] {
+  const { agent, owner } = bodyOf('agent_charter', String(body), String(tenant));
+  const key = ownedKey(String(tenant), agent);
+  return [key, { names: [...new Set([...namesIn(get(key)), owner])].sort() }];
+}
+
+function ownedKey(tenant: string, agent: string): string {
+  return `owned/${tenant}/${personKey(agent)}`;
 }
 
 /** Says whether the charters of an agent allow an intent; without one everything is allowed. */

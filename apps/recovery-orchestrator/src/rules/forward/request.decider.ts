@@ -111,9 +111,9 @@ function questionOf(
 function isAnswered(
   { agent_id }: Pick<RequestForwardApproval, 'agent_id'>,
   { tenant, principal, accounts }: Asking & { readonly tenant: string },
-  { ownersOf }: ForwardContext['policy'],
+  { ownerOf }: ForwardContext['policy'],
 ): boolean {
-  const hasOwner = (...names: readonly string[]): boolean => names.some((name) => ownersOf(tenant, name).length > 0);
+  const hasOwner = (...names: readonly string[]): boolean => names.some((name) => ownerOf(tenant, name) !== null);
   const asker = [principal, ...accounts];
   return isAmong([agent_id], { principal, accounts })
     ? hasOwner(agent_id, ...asker)
