@@ -2543,7 +2543,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.settled.unit.spec.ts',
     test: 'an effect that nothing automatic can take back, straight is not closed by whom it was done for',
     file: 'apps/mutation-ledger/src/core/ending.part.ts',
-    find: 'if (isAmong([agent, initiator, ...ownersOf(context, about.tenant, agent)], asking))',
+    find: 'if (isAmong(concernedBy(context, about.tenant, [agent, ...(initiator === null ? [] : [initiator])]), asking))',
     replace: "if (isAmong(['nobody'], asking))",
   },
   {
@@ -2651,7 +2651,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.ending.unit.spec.ts',
     test: 'an item of the ledger, straight is not ended with RejectTrigger by whom it was done for',
     file: 'apps/mutation-ledger/src/core/ending.part.ts',
-    find: 'if (isAmong([agent, initiator, ...ownersOf(context, about.tenant, agent)], asking))',
+    find: 'if (isAmong(concernedBy(context, about.tenant, [agent, ...(initiator === null ? [] : [initiator])]), asking))',
     replace: 'if (isAmong([agent], asking))',
   },
   {

@@ -1492,8 +1492,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.forward.unit.spec.ts',
     test: 'a forward approval, rebuilt before every step is given by a person, used once by one attempt, and asked for anew by the next',
     file: 'apps/recovery-orchestrator/src/rules/forward/forward.decider.ts',
-    find: 'return standing.attempt === command.attempt',
-    replace: 'return standing.attempt !== null',
+    find: 'if (isUsed && standing.attempt !== command.attempt)',
+    replace: 'if (isUsed && standing.attempt === null)',
   },
   {
     id: 'p4-forward-args-unbound',
@@ -1649,7 +1649,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.approval.unit.spec.ts',
     test: 'straight an approval by its initiator is refused (P5)',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'selfRefusal([agentId, initiator, answerable, ...policy.ownersOf(tenant, agentId)], asking)',
+    find: 'selfRefusal([...named, ...named.flatMap((name) => policy.ownersOf(tenant, name))], asking)',
     replace: 'selfRefusal([agentId], asking)',
   },
   {
@@ -1974,8 +1974,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.ending.unit.spec.ts',
     test: 'an item, straight is not ended with CloseIncident by who owns the agent',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: 'selfRefusal([agentId, initiator, answerable, ...policy.ownersOf(tenant, agentId)], asking)',
-    replace: 'selfRefusal([agentId, initiator, answerable], asking)',
+    find: 'selfRefusal([...named, ...named.flatMap((name) => policy.ownersOf(tenant, name))], asking)',
+    replace: 'selfRefusal(named, asking)',
   },
   {
     id: 'p5-reader-not-compared',
