@@ -132,7 +132,7 @@ async function reserved(
   let answer = await budget.reserve(request);
   const isWanted = (): boolean => signal?.aborted !== true;
   while (answer.kind === 'escalated' && clock.monotonic() + everyMs <= until && isWanted()) {
-    await clock.sleep(everyMs);
+    await clock.sleep(everyMs, signal);
     if (!isWanted()) break;
     answer = await budget.reserve(request);
   }

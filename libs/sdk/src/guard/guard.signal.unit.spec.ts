@@ -1,4 +1,5 @@
 // A call that whoever made it no longer wants: stopped before anything is told of it, and never after.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
@@ -86,6 +87,26 @@ describe('a call whose signal is aborted', () => {
     const { run } = refund({ options: { budget } });
     expect(await run({ signal: stop.signal })).toMatchObject({ kind: 'refused', code: 'CALLED_OFF' });
     expect(heard).toEqual(['released']);
+  });
+
+  it('while it waits for a person is answered at once, however long it would have waited', async () => {
+    const stop = new AbortController();
+    let asked = 0;
+    const budget: Budget = {
+      reserve: () => {
+        asked += 1;
+        return Promise.resolve({ kind: 'escalated', code: 'CEILING_EXCEEDED' });
+      },
+      release: () => Promise.resolve('released'),
+    };
+    const patience = { waitMs: 60_000, everyMs: 30_000 };
+    const { run, calls } = refund({ options: { budget, budgetPatience: patience } });
+    const answer = run({ signal: stop.signal });
+    // Nothing here lets time pass: it sleeps.
+    await nextTurn();
+    stop.abort();
+    expect(await answer).toMatchObject({ kind: 'refused', code: 'CALLED_OFF' });
+    expect([asked, calls()]).toEqual([1, 0]);
   });
 
   it('while people have not decided says so, and gives back what was reserved, once', async () => {
