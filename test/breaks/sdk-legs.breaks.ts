@@ -284,6 +284,15 @@ export const BREAKS: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'l7-look-judged-by-what-json-leaves',
+    requirement: 'L7/reports',
+    spec: 'libs/sdk/src/worker/report-room.unit.spec.ts',
+    test: 'the report of a leg counts a look for verify that JSON says nothing of, in part, as none, and says so',
+    file: 'libs/sdk/src/worker/tool-call.ts',
+    find: "(phase === 'execute' ? answer.problem : unwrittenIn(answer))",
+    replace: 'answer.problem',
+  },
+  {
     id: 'e43-acknowledged-without-end',
     requirement: 'E43/acknowledged',
     spec: 'libs/sdk/src/consumer/rollback-consumer.unit.spec.ts',

@@ -8,7 +8,6 @@ import { recoverabilityNote, toolCatalog } from '../context/tool-catalog.js';
 import { guard } from '../guard/guard.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions } from '../guard/guard.messages.js';
 import { ToolRejected } from '../tool/tool.js';
-import { answerOf, jsonOf } from './json.js';
 
 /** What a tool brings beside its call: prior value, dry run, handle, schema. */
 export type ToolExtras = Omit<ForwardTool, 'execute'>;
@@ -67,9 +66,9 @@ export function guardExecute<Input, Rest extends readonly unknown[], Output>(
 ): (input: Input, ...rest: Rest) => Promise<GuardedResult<Awaited<Output>>> {
   // The kit has parsed the input from JSON, and the guard checks it against the contract before the tool sees it.
   return async (input, ...rest) => {
-    const called = async (args: Json): Promise<Json> => answerOf(await execute(args as Input, ...rest), options);
+    const called = async (args: Json): Promise<Json> => (await execute(args as Input, ...rest)) as Json;
     // What the tool gave, as JSON.
-    return (await guardedCall(called, options, jsonOf(input), {
+    return (await guardedCall(called, options, input as Json, {
       callId: callIdIn(rest),
       signal: signalIn(rest),
     })) as GuardedResult<Awaited<Output>>;
@@ -120,7 +119,7 @@ export type McpContracts = Readonly<Record<string, McpOptions>>;
 
 /** SHA-256 over a tool as its server lists it, 64 hex digits: name, description, arguments and what it claims of itself. */
 export function serverFingerprint({ name, description, inputSchema, annotations }: McpTool): string {
-  return sha256Hex(canonicalJson(jsonOf({ name, description, inputSchema, annotations })));
+  return sha256Hex(canonicalJson({ name, description, inputSchema, annotations }));
 }
 
 /** A server's answer, as MCP shapes it. */
@@ -192,7 +191,7 @@ async function callMcp(client: McpClient, name: string, args: Json): Promise<Jso
   const { structuredContent, content, isError } = (await client.callTool({ name, arguments: args })) as Readonly<
     Record<string, unknown>
   >;
-  const told = jsonOf(structuredContent ?? { content });
+  const told = (structuredContent ?? { content }) as Json; // read off the wire, as JSON
   return isError === true ? { ...(isDoc(told) ? told : {}), isError: true } : told;
 }
 

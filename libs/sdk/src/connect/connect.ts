@@ -201,7 +201,7 @@ class Connection implements Recourse {
     const options = { ...(await this.guardOptions(contract)), ...overrides };
     refuseUnusable(tool, options);
     await noteUnknown(this.kafka, options);
-    const guarded = guard(forwardTool(tool, { handle: externalTransactionRef, ...options }), options);
+    const guarded = guard(forwardTool(tool, externalTransactionRef), options);
     // What the tool itself gave, less some members: what its type says.
     return async (args, place) =>
       (await guarded(callAt(args, place, this))) as Awaited<ReturnType<ConnectedTool<Args, Value>>>;

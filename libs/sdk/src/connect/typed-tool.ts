@@ -3,52 +3,36 @@
 // Boundary: shapes only. The guard checks arguments against the contract before the tool sees them; what the tool gives
 // travels as JSON.
 import type { Json } from '@recourse/kernel';
-import { answerOf, jsonOf } from '../adapters/json.js';
-import type { ForwardContext, ForwardTool, GuardedCall, GuardOptions } from '../guard/guard.messages.js';
+import type { ForwardContext, ForwardTool, GuardedCall } from '../guard/guard.messages.js';
 import type { ConnectedPlace, TypedTool } from './connect.messages.js';
 
 /** A function, or a tool with more than its call. */
 export type ToolLike<Args, Value> =
   ((args: Args, context: ForwardContext) => Value | Promise<Value>) | TypedTool<Args, Value>;
 
-/** What a tool is given beside itself. */
-interface Given<Value> extends Pick<GuardOptions, 'onTrouble'> {
-  /** Reads the provider's handle where the tool itself does not. */
-  readonly handle: ((result: Value) => string | null) | undefined;
-}
-
-/** The tool as the guard calls it. */
+/** The tool as the guard calls it. `handle` reads the provider's handle where the tool itself does not. */
 export function forwardTool<Args, Value>(
   tool: ToolLike<Args, Value>,
-  { handle, onTrouble }: Given<Value>,
+  handle: ((result: Value) => string | null) | undefined,
 ): ForwardTool {
   const typed: TypedTool<Args, Value> = typeof tool === 'function' ? { execute: tool } : tool;
   const { capturePriorValue, rehearse, stage, unstage, schema } = typed;
   const read = handle ?? typed.externalTransactionRef?.bind(typed);
-  // The guard gives arguments that fit the contract, and the result that this very tool gave.
+  // The guard gives arguments that fit the contract, and the result that this very tool gave; what that is as JSON is the guard's to see.
   const args = (value: Json): Args => value as Args;
-  const hearing = onTrouble === undefined ? {} : { onTrouble };
   const result = (value: Json): Value => value as Value;
+  const answer = (value: unknown): Json => value as Json;
   return {
-    execute: async (given, context) => answerOf(await typed.execute(args(given), context), hearing),
+    execute: async (given, context) => answer(await typed.execute(args(given), context)),
     ...(read === undefined ? {} : { externalTransactionRef: (value) => read(result(value)) }),
     ...(capturePriorValue === undefined
       ? {}
-      : { capturePriorValue: async (given) => jsonOf(await capturePriorValue.call(typed, args(given))) }),
-    ...(rehearse === undefined ? {} : { rehearse: async (given) => jsonOf(await rehearse.call(typed, args(given))) }),
+      : { capturePriorValue: async (given) => answer(await capturePriorValue.call(typed, args(given))) }),
+    ...(rehearse === undefined ? {} : { rehearse: async (given) => answer(await rehearse.call(typed, args(given))) }),
     ...(stage === undefined ? {} : { stage: (given, context) => stage.call(typed, args(given), context) }),
     ...(unstage === undefined ? {} : { unstage: (given, context) => unstage.call(typed, args(given), context) }),
     ...(schema === undefined ? {} : { schema }),
   };
-}
-
-/** Arguments that are no JSON stay as they are: the guard says what is wrong with them. */
-function argsOf(args: unknown): Json {
-  try {
-    return jsonOf(args);
-  } catch {
-    return args as Json;
-  }
 }
 
 /** The call a guard makes of arguments and their place. */
@@ -81,7 +65,7 @@ export function callAt(
       ...(release === undefined ? {} : { release }),
     },
     stepId,
-    args: argsOf(args),
+    args: args as Json, // whether they are is the guard's to see
     target: target ?? null,
     assumptionRefs: assumptionRefs ?? [],
   };

@@ -1,10 +1,10 @@
 // How a drill calls tools: as a worker would, no longer than their contract lets it wait. A failure is a verdict.
 import type { Json } from '@recourse/kernel';
 import type { ContractTerms, ObservationPhase } from '@recourse/messages';
-import { asAnswered, copyOf } from '../guard/copied.js';
-import { isJson } from '../guard/recorded.js';
+import { copyOf } from '../guard/copied.js';
 import type { Tool } from '../tool/tool.js';
 import { within } from '../within.js';
+import { unwrittenIn, writtenAnswer } from '../written.js';
 import { drifted, notRun, ofError } from './drill.decisions.js';
 import type { DrillVerdict } from './drill.decisions.js';
 import type { DrillOptions } from './drill.messages.js';
@@ -19,9 +19,10 @@ export interface Made {
   readonly priorValue: Json | null;
 }
 
-/** A call that came back, or what its failure says. */
+/** A call that came back, or what its failure says; `unwritten` where no record would hold its answer whole. */
 export type Answered =
-  { readonly kind: 'answered'; readonly value: Json } | { readonly kind: 'failed'; readonly verdict: DrillVerdict };
+  | { readonly kind: 'answered'; readonly value: Json; readonly unwritten: DrillVerdict | null }
+  | { readonly kind: 'failed'; readonly verdict: DrillVerdict };
 
 /** The canary, and the arguments bound to undo it. */
 export interface BoundStep {
@@ -55,7 +56,7 @@ export class DrillCalls {
     const tool = this.toolOf(capability);
     if (tool === null) return { kind: 'failed', verdict: notRun('the kit has no tool for it') };
     const { tenant } = this.options;
-    const answered = await this.attempt(() =>
+    return this.ask(() =>
       tool(copyOf(args), {
         runId: this.runId,
         tenant,
@@ -69,7 +70,14 @@ export class DrillCalls {
         externalTransactionRef: made.externalRef,
       }),
     );
-    return recordable(answered);
+  }
+
+  /** An answer that no record would hold whole counts as none. Tools may be written in JavaScript. */
+  async ask(ask: () => Promise<Json>): Promise<Answered> {
+    const answered = await this.attempt(ask);
+    return answered.kind === 'failed' || answered.unwritten === null
+      ? answered
+      : { kind: 'failed', verdict: answered.unwritten };
   }
 
   /** Waits for an answer as long as the contract lets a worker wait. */
@@ -77,7 +85,7 @@ export class DrillCalls {
     const timeoutMs = this.terms.call_timeout_ms;
     const late: Answered = { kind: 'failed', verdict: notRun(`no answer within ${String(timeoutMs)} ms`) };
     try {
-      const answer = ask().then((given): Answered => ({ kind: 'answered', value: asAnswered(given) }));
+      const answer = ask().then(answeredWith);
       return await within(this.options.clock, timeoutMs, answer, late);
     } catch (error) {
       return { kind: 'failed', verdict: ofError(error) };
@@ -85,10 +93,9 @@ export class DrillCalls {
   }
 }
 
-/** What is no JSON fits no record of a worker's. Tools may be written in JavaScript. */
-function recordable(answered: Answered): Answered {
-  if (answered.kind === 'failed') return answered;
-  const value: unknown = answered.value;
-  if (value !== undefined && isJson(value)) return answered;
-  return { kind: 'failed', verdict: drifted('schema', 'its answer is no JSON') };
+function answeredWith(given: unknown): Answered {
+  const answer = writtenAnswer(given);
+  const why = unwrittenIn(answer);
+  const unwritten = why === null ? null : drifted('schema', `its answer is no JSON: ${why}`);
+  return { kind: 'answered', value: answer.json, unwritten };
 }

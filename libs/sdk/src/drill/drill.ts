@@ -133,7 +133,7 @@ class CapabilityDrill {
     const priorValue =
       forward.capturePriorValue === undefined
         ? CAPTURED_NONE
-        : await this.calls.attempt(() => forward.capturePriorValue?.(copyOf(args)) ?? Promise.resolve(null));
+        : await this.calls.ask(() => forward.capturePriorValue?.(copyOf(args)) ?? Promise.resolve(null));
     if (priorValue.kind === 'failed') {
       this.tell('forward', contract.name, priorValue.verdict);
       return null;
@@ -154,7 +154,8 @@ class CapabilityDrill {
       this.tell('forward', contract.name, answered.verdict);
       return null;
     }
-    this.tell('forward', contract.name, ofShape(answered.value, contract.result_schema, 'its answer'));
+    const shape = ofShape(answered.value, contract.result_schema, 'its answer');
+    this.tell('forward', contract.name, answered.unwritten ?? shape);
     return {
       args,
       result: answered.value,
@@ -250,4 +251,4 @@ class CapabilityDrill {
   }
 }
 
-const CAPTURED_NONE: Answered = { kind: 'answered', value: null };
+const CAPTURED_NONE: Answered = { kind: 'answered', value: null, unwritten: null };

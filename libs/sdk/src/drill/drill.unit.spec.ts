@@ -204,7 +204,7 @@ describe('a drill of tools that', () => {
 
   it.each([
     ['nothing', undefined],
-    ['a bigint', { id: 1n }],
+    ['a map', { id: new Map() }],
   ])('answer with %s, which is no JSON, end with a finding', async (_, answer) => {
     const { report } = await drill({
       tools: {

@@ -3,7 +3,9 @@
 // Boundary: calls `execute` and reads what came back. A tool's error never leaves it.
 import type { Json } from '@recourse/kernel';
 import type { Action } from '../producer/producer.js';
-import { asAnswered, copyOf } from './copied.js';
+import type { Written } from '../written.js';
+import { readAnswer } from './answer.js';
+import { copyOf } from './copied.js';
 import { failureOf } from './failure.decisions.js';
 import type { ToolFailure } from './failure.decisions.js';
 import type { GuardOptions } from './guard.messages.js';
@@ -15,7 +17,7 @@ import type { ToolVerdict } from './verdict.decisions.js';
 
 /** What became of a call. */
 export type Attempted =
-  | { readonly result: Json; readonly externalTransactionRef: string | null }
+  | { readonly answer: Written; readonly externalTransactionRef: string | null }
   | { readonly verdict: ToolVerdict; readonly failure?: ToolFailure };
 
 /** A call that was not answered in time. */
@@ -29,11 +31,8 @@ export async function attempt(
 ): Promise<Attempted> {
   try {
     const given = await tool.execute(copyOf(args), { idempotencyKey, callId, runId });
-    const result = asAnswered(given);
-    const verdict = verdictFor({ on: 'result', result });
-    return verdict === null
-      ? { result, externalTransactionRef: handleNoted(given, { tool, options }) }
-      : { verdict, failure: failureOf({ on: 'result', result }) };
+    const { written: answer, error } = readAnswer(given);
+    return error ?? { answer, externalTransactionRef: handleNoted(given, { tool, options }) };
   } catch (error) {
     const verdict = verdictFor({ on: 'exception', error }) ?? { kind: 'UNKNOWN', effect: 'unknown' };
     return { verdict, failure: failureOf({ on: 'exception', error }) };

@@ -3,7 +3,6 @@
 // Boundary: asks the ports; calls nothing that has an effect, but for the reversible part of a reservation, once all agree. In `observe` an objection is heard and the call goes on.
 import { checkArgs, hasSideEffects, isUnsaid, toolFingerprint } from '@recourse/contract';
 import type { ArgsProblem } from '@recourse/contract';
-import { canonicalJson } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { classify } from '../context/classification.decisions.js';
 import type { Action, Preparation } from '../producer/producer.js';
@@ -11,7 +10,8 @@ import { releaseStatement } from '../release.js';
 import { mutationOf } from './action.js';
 import { approve, reserve } from './asking.js';
 import { contractProblems } from './contract-review.js';
-import { asAnswered, copyOf } from './copied.js';
+import { readAnswer } from './answer.js';
+import { copyOf } from './copied.js';
 import { governed } from './governance.js';
 import type { GuardedResult, GuardOptions } from './guard.messages.js';
 import { calledOff, giveBack, objection, textOf, trouble } from './objections.js';
@@ -20,7 +20,7 @@ import { intentProblem } from './recorded.js';
 import { stage, unstage } from './staging.js';
 import type { Staged } from './staging.js';
 import { earlierCall } from './standing.decisions.js';
-import { verdictFor } from './verdict.decisions.js';
+import { unwrittenIn, written } from '../written.js';
 
 /** A call that may be made. */
 export interface Ready {
@@ -185,14 +185,19 @@ async function capture({ tool, call, options }: Situation): Promise<Stop | { rea
   const { contract } = options;
   // Nothing undoes a compensation, so nothing would be put back.
   if (call.recovery !== undefined) return { priorValue: null };
-  const priorValue = await read(() => tool.capturePriorValue?.(copyOf(call.args)));
-  const isUnread = priorValue === undefined || (priorValue === null && contract.requires_prior_value_capture === true);
-  const found = isUnread
-    ? trouble('PRIOR_VALUE_MISSING', 'the value to be overwritten could not be read')
-    : priorValue !== null && isHidden(contract)
-      ? trouble('OVERWRITE_UNDECLARED', 'something is there that the contract says neither to overwrite nor to capture')
-      : null;
-  return (found === null ? null : objection(options, found)) ?? { priorValue: priorValue ?? null };
+  const { value: priorValue, problem } = await read(() => tool.capturePriorValue?.(copyOf(call.args)));
+  const why = priorValue === null && contract.requires_prior_value_capture === true ? 'there is none' : null;
+  const unread = problem ?? why;
+  const found =
+    unread !== null
+      ? trouble('PRIOR_VALUE_MISSING', `the value to be overwritten could not be read: ${unread}`)
+      : priorValue !== null && isHidden(contract)
+        ? trouble(
+            'OVERWRITE_UNDECLARED',
+            'something is there that the contract says neither to overwrite nor to capture',
+          )
+        : null;
+  return (found === null ? null : objection(options, found)) ?? { priorValue };
 }
 
 function isHidden(contract: GuardOptions['contract']): boolean {
@@ -206,10 +211,10 @@ async function rehearse({ tool, call, options }: Situation): Promise<Stop | { re
   if (tool.rehearse === undefined)
     return objection(options, trouble('REHEARSAL_MISSING', 'the tool has no dry run')) ?? { rehearsal: null };
   try {
-    const rehearsal = asAnswered(await tool.rehearse(copyOf(call.args)));
-    const verdict = verdictFor({ on: 'result', result: rehearsal });
-    if (verdict === null) return { rehearsal };
-    return objection(options, trouble('REHEARSAL_FAILED', verdict.kind)) ?? { rehearsal };
+    const { written: answer, error } = readAnswer(await tool.rehearse(copyOf(call.args)));
+    const why = error?.verdict.kind ?? unwrittenIn(answer);
+    const found = why === null ? null : objection(options, trouble('REHEARSAL_FAILED', why));
+    return found ?? { rehearsal: answer.json };
   } catch (error) {
     return objection(options, trouble('REHEARSAL_FAILED', textOf(error))) ?? { rehearsal: null };
   }
@@ -249,14 +254,16 @@ function heldResult(action: Action, { contract }: GuardOptions): GuardedResult {
   return { kind: 'held', mutation_refs: [mutationOf(action)], error_kind: null, hold_ms: contract.commit_hold_ms ?? 0 };
 }
 
-/** Null where nothing is there, undefined where nobody knows. */
-async function read(ask: () => Promise<Json> | undefined): Promise<Json | undefined> {
+/** Null where nothing is there; a `problem` where nobody knows. */
+async function read(
+  ask: () => Promise<Json> | undefined,
+): Promise<{ readonly value: Json; readonly problem: string | null }> {
   try {
-    const value = (await ask()) ?? null;
-    // What is no JSON cannot be restored from the record.
-    canonicalJson(value);
-    return copyOf(value);
-  } catch {
-    return undefined;
+    const answer = written(await ask());
+    // What is not whole cannot be restored from the record.
+    const problem = unwrittenIn(answer);
+    return { value: problem === null ? answer.json : null, problem };
+  } catch (cause) {
+    return { value: null, problem: textOf(cause) };
   }
 }

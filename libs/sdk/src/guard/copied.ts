@@ -7,7 +7,6 @@
 //   K2. An answer is kept as it was given, and a call as it was made.
 import { JSON_DEPTH_MAX } from '@recourse/kernel';
 import type { GuardedCall } from './guard.messages.js';
-import { isJson } from './recorded.js';
 
 /** A copy of JSON, as its fields have it. Shape: nothing records what lies deeper than JSON_DEPTH_MAX, and it stays as it is. */
 export function copyOf<Value>(json: Value): Value {
@@ -21,18 +20,12 @@ function copied(value: unknown, levels: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copied(each, levels - 1)]));
 }
 
-/** What a tool answered, as it stands now; what is no JSON is recorded nowhere, and stays as it is. */
-export function asAnswered<Value>(answer: Value): Value {
-  return isJson(answer) ? copyOf(answer) : answer;
-}
-
-/** A call as it was made. Shape: its place has been found fit (`placeProblems`). */
+/** A call as it was made, with arguments that are its own already. Shape: its place has been found fit (`placeProblems`). */
 export function callAsMade(call: GuardedCall): GuardedCall {
-  const { run, args, assumptionRefs, derivedFrom } = call;
+  const { run, assumptionRefs, derivedFrom } = call;
   return {
     ...call,
     run: { ...run, ...(run.release === undefined ? {} : { release: { ...run.release } }) },
-    args: copyOf(args),
     assumptionRefs: [...assumptionRefs],
     ...(derivedFrom === undefined ? {} : { derivedFrom: derivedFrom.map((parent) => ({ ...parent })) }),
   };

@@ -34,12 +34,14 @@ import type { Situation, Stop } from './objections.js';
 import type { ToolFailure } from './failure.decisions.js';
 import { refuseUnusable } from './given.js';
 import { placeProblems } from './place.js';
-import { argsProblem, intentProblem, isJson, resultProblem } from './recorded.js';
+import { argsWritten, intentProblem, resultProblem } from './recorded.js';
 import { counted } from './same-effect.js';
 import { shownOf } from './shown.js';
 import type { Shown } from './shown.js';
 import type { ToolVerdict } from './verdict.decisions.js';
 import { within } from '../within.js';
+import { lossText } from '../written.js';
+import type { Written } from '../written.js';
 
 /**
  * Wraps a tool.
@@ -82,13 +84,14 @@ export async function runGuarded(tool: ForwardTool, call: GuardedCall, given: Gu
 async function placed(tool: ForwardTool, given: GuardedCall, options: GuardOptions): Promise<Run> {
   const off = calledOff(given);
   if (off !== null) return { answer: off.stop, value: null };
-  const unkeyed = argsProblem(given.args);
+  const read = argsWritten(given.args);
   // Nothing tells such a call from another, so that it is made in no mode.
-  if (unkeyed !== null) return outOfPlace(tool, given, unkeyed, { ...options, mode: 'enforce' });
+  if ('problem' in read) return outOfPlace(tool, given, read.problem, { ...options, mode: 'enforce' });
   const misplaced = options.mode === 'off' ? [] : placeProblems(given);
   if (misplaced.length > 0) return outOfPlace(tool, given, { code: 'PLACE_INVALID', problems: misplaced }, options);
   // Nothing is told of a call in `off`, and its place may be anything.
-  const call = options.mode === 'off' ? given : callAsMade(given);
+  const made = { ...given, args: read.args };
+  const call = options.mode === 'off' ? made : callAsMade(made);
   const action = actionOf(call, options);
   const unfit = options.mode === 'off' ? null : intentProblem(action, options.contract);
   if (unfit !== null) return outOfPlace(tool, call, unfit, options);
@@ -233,20 +236,26 @@ async function perform(situation: Situation, priorValue: Json | null): Promise<P
       errorKind: attempted.verdict.kind,
       ...(attempted.failure === undefined ? {} : { failure: attempted.failure }),
     };
-  const { result: answered, externalTransactionRef: externalRef } = attempted;
-  const result = recordedOf(situation, priorValue, answered);
+  const { answer, externalTransactionRef: externalRef } = attempted;
+  const result = recordedOf(situation, priorValue, answer);
   notedIfIncomplete({ args: call.args, result, priorValue, externalRef }, options);
-  const said = { result, answered: isJson(answered) ? answered : null };
-  return { ...base, ...attempted, ...said, outcome: 'succeeded', errorKind: null };
+  const said = { result, answered: answer.json, externalTransactionRef: externalRef };
+  return { ...base, ...said, outcome: 'succeeded', errorKind: null };
 }
 
 /** The call was made, so that it is told of whatever the tool answered: without what no record holds. */
-function recordedOf({ action, options }: Situation, priorValue: Json | null, answered: Json): Json | null {
-  const why = options.mode === 'off' ? null : resultProblem(action, priorValue, answered);
-  if (why === null) return answered;
-  const told = `${options.contract.name} has acted, and its outcome is told without its answer: ${why}`;
-  options.onTrouble?.(trouble('RESULT_UNRECORDED', told));
-  return null;
+function recordedOf({ action, options }: Situation, priorValue: Json | null, answer: Written): Json | null {
+  const { json, lost } = answer;
+  const why = answer.problem ?? (options.mode === 'off' ? null : resultProblem(action, priorValue, json));
+  const what =
+    why !== null
+      ? `its answer is left out: ${why}`
+      : lost.length > 0
+        ? `the tool answered with ${lossText(lost)}, and it is left out: have it answer with text, numbers, lists and plain objects`
+        : null;
+  if (what !== null)
+    options.onTrouble?.(trouble('RESULT_UNRECORDED', `${options.contract.name} has acted, and ${what}`));
+  return why === null ? json : null;
 }
 
 /** Said while whoever wrote the tool looks at it, and not on the day on which the effect has to be undone. */

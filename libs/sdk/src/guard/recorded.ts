@@ -13,6 +13,7 @@ import { plannedBody } from '../producer/producer.js';
 import type { Action, Preparation } from '../producer/producer.js';
 import type { GuardTrouble } from './guard.messages.js';
 import { trouble } from './objections.js';
+import { lossText, written } from '../written.js';
 
 /** What an outcome says beside its intent (a handle of 512 bytes, a kind of error), bytes. */
 const OUTCOME_BYTES = 2_048;
@@ -46,11 +47,20 @@ export function intentProblem(
       );
 }
 
-/** What is wrong with arguments that nothing can be derived from; null where they are JSON. */
-export function argsProblem(args: unknown): GuardTrouble | null {
-  return isJson(args)
-    ? null
-    : argsRefused(`args have to be JSON, ${String(JSON_DEPTH_MAX)} levels deep at the most and without circles`);
+/** Arguments as they are recorded, and as the tool is given them; or what is wrong with those of which nobody could tell one call from another. */
+export function argsWritten(given: unknown): { readonly args: Json } | { readonly problem: GuardTrouble } {
+  const { json, lost, problem } = written(given);
+  if (problem !== null)
+    return {
+      problem: argsRefused(`args have to be JSON, ${String(JSON_DEPTH_MAX)} levels deep at the most: ${problem}`),
+    };
+  if (lost.length === 0) return { args: json };
+  const problems = lost.map((one) => ({
+    code: 'ARGS_VALUE',
+    path: `/args${one.path}`,
+    message: `args hold ${lossText([one])}: pass text, numbers, lists and plain objects`,
+  }));
+  return { problem: { code: 'ARGS_INVALID', problems } };
 }
 
 const argsRefused = (message: string): GuardTrouble => ({
@@ -60,7 +70,6 @@ const argsRefused = (message: string): GuardTrouble => ({
 
 /** Why a tool's answer is left out of the record; null where it is recorded. */
 export function resultProblem(action: Action, priorValue: Json | null, result: Json): string | null {
-  if (!isJson(result)) return 'it is no JSON';
   if (isTooDeep(result)) return `it nests deeper than the ${String(JSON_DEPTH_MAX)} levels that are read`;
   const bytes = bytesOf(action, [action.args, priorValue, result]) + OUTCOME_BYTES;
   return bytes <= WIRE_RECORD_BYTES_MAX
@@ -73,20 +82,6 @@ function bodyOf(action: Action): object {
 }
 
 function bytesOf(action: Action, payloads: readonly Json[]): number {
-  const bodies = payloads.map((json) => PAYLOAD_BYTES + Buffer.byteLength(textIn(json) ?? ''));
+  const bodies = payloads.map((json) => PAYLOAD_BYTES + Buffer.byteLength(canonicalJson(json)));
   return bodies.reduce((sum, bytes) => sum + bytes, bytesAtMost(bodyOf(action)));
-}
-
-/** Can it be written as JSON? */
-export function isJson(value: unknown): boolean {
-  return textIn(value) !== null;
-}
-
-/** JSON as it is recorded; null for what is none. */
-function textIn(json: unknown): string | null {
-  try {
-    return canonicalJson(json ?? null);
-  } catch {
-    return null;
-  }
 }

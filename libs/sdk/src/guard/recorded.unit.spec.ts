@@ -85,7 +85,10 @@ describe('a call that the ledger would park', () => {
     round['self'] = round;
     for (const args of [round, nested(JSON_DEPTH_MAX + 1), nested(5_000), { order: Number.NaN }]) {
       const scene = refund();
-      expect(await scene.run({ args })).toMatchObject({ code: 'ARGS_INVALID', problems: [{ path: '/args' }] });
+      expect(await scene.run({ args })).toMatchObject({
+        code: 'ARGS_INVALID',
+        problems: [{ path: expect.stringMatching(/^\/args/u) }],
+      });
       expect(scene.calls()).toBe(0);
     }
     const watching = refund({ options: { mode: 'observe' } });

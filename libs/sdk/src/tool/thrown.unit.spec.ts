@@ -114,7 +114,7 @@ describe('a tool that answers with', () => {
       heard.push(...problems.map(({ message }) => message));
     };
     const handle = (value: { readonly id: string }): string => value.id;
-    const tool = forwardTool(() => answer as { readonly id: string }, { handle, onTrouble });
+    const tool = forwardTool(() => answer as { readonly id: string }, handle);
     return { heard, ...refund({ tool, options: { onTrouble } }) };
   };
 
@@ -123,7 +123,7 @@ describe('a tool that answers with', () => {
     expect(await run()).toMatchObject({ kind: 'succeeded' });
     expect(told()).toEqual(['planned', 'succeeded']);
     expect(producer.told.at(-1)).toMatchObject({ outcome: { externalTransactionRef: 'rf_1', result: null } });
-    expect(heard).toEqual([expect.stringContaining('it is no JSON')]);
+    expect(heard).toEqual([expect.stringContaining('it goes round in circles')]);
   });
 
   it.each([

@@ -56,7 +56,7 @@ export function wordsFor(detail: string | null): string | null {
   return detail === null ? null : excerpt(detail, DETAIL_MAX);
 }
 
-/** Why nobody could read an answer; null where it can be read. Errors: what is no JSON. */
+/** Why nobody could read an answer; null where it can be read. */
 export function depthProblem(answer: Json): string | null {
-  return isTooDeep(answer) ? `its answer nests deeper than the ${String(JSON_DEPTH_MAX)} levels that are read` : null;
+  return isTooDeep(answer) ? `it nests deeper than the ${String(JSON_DEPTH_MAX)} levels that are read` : null;
 }

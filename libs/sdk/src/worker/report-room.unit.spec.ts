@@ -148,6 +148,34 @@ describe('the report of a leg', () => {
     expect(await bytesOn(report)).toBeLessThanOrEqual(WIRE_RECORD_BYTES_MAX);
   });
 
+  it.each([
+    ['verify', 'unknown', 1],
+    ['stale_check', 'not_executed', 0],
+  ])('counts a look for %s that JSON says nothing of, in part, as none, and says so', async (blind, outcome, calls) => {
+    const { take, executed } = stage({
+      executed: { at: new Date(0), log: new Map() } as unknown as Json,
+      seen: ({ phase }) => ({
+        status: phase === 'verify' ? 'reversed' : 'settled',
+        ...(phase === blind ? { holds: new Map([['a', 1]]) as unknown as Json } : {}),
+      }),
+    });
+    const report = await take(legOf({ steps: steps(1) }));
+    expect([outcomes(report), executed.length]).toEqual([[outcome], calls]);
+    expect(report.steps).toMatchObject([
+      { error_kind: 'TOOL_ERROR', detail: expect.stringContaining('a Map at /holds') },
+    ]);
+  });
+
+  it('keeps of what the acting tool answered what JSON says of it', async () => {
+    const { take } = stage({ executed: { at: new Date(0), log: new Map() } as unknown as Json });
+    const report = await take(legOf({ steps: steps(1) }));
+    const [made] = report.steps[0]?.observations.filter(({ phase }) => phase === 'execute') ?? [];
+    expect([outcomes(report), made?.observed.body.toString()]).toEqual([
+      ['verified'],
+      '{"at":"1970-01-01T00:00:00.000Z"}',
+    ]);
+  });
+
   it('takes an answer that nobody reads for an error of the tool', async () => {
     const deep = Array.from({ length: JSON_DEPTH_MAX + 1 }).reduce<Json>((inner) => [inner], 1);
     const { take } = stage({ executed: deep });

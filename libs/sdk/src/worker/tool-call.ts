@@ -3,17 +3,19 @@
 // Boundary: calls tools and clock. A tool's error never leaves it, nor does what no report holds.
 //
 // Invariants
-//   T1. What was seen is told, or counts as not seen (M1): a look whose answer no report holds has failed; a call that acted has acted, and
-//       its answer alone is left out.
+//   T1. What was seen is told, or counts as not seen (M1): a look whose answer no report holds whole has failed; a call that acted has
+//       acted, and its answer alone, or the part of it that is no JSON, is left out.
 //   T2. Each call has arguments of its own, and an answer is kept as it was given (K1, K2): a step is judged by what was bound for it.
 import { plainPayload } from '@recourse/contract';
 import type { Clock, Json } from '@recourse/kernel';
 import type { LegRequested, LegStep, Observation, ObservationPhase } from '@recourse/messages';
-import { asAnswered, copyOf } from '../guard/copied.js';
+import { readAnswer } from '../guard/answer.js';
+import { copyOf } from '../guard/copied.js';
 import type { ForwardTool } from '../guard/guard.messages.js';
 import { handleIn } from '../guard/handle.js';
-import { verdictFor } from '../guard/verdict.decisions.js';
 import { within } from '../within.js';
+import { unwrittenIn, writtenAnswer } from '../written.js';
+import type { Written } from '../written.js';
 import type { CallsUnderWay } from './one-at-a-time.js';
 import { aboutOf } from './leg.decisions.js';
 import type { CallFailure } from './leg.messages.js';
@@ -140,26 +142,30 @@ function keep(
     : { kind: 'failed', failure: 'TOOL_ERROR' };
 }
 
+/** A tool, as its answer is read. */
+type Asked = (...given: Parameters<Tool>) => Promise<Written>;
+
 /** A held effect goes through the forward tool where there is one, every other call through the tools of the worker. */
-function toolFor(capability: string, running: Running, { tools, forwardTools = {} }: StepParts): Tool | undefined {
+function toolFor(capability: string, running: Running, { tools, forwardTools = {} }: StepParts): Asked | undefined {
   const forward =
     running.leg.kind === 'release' && Object.hasOwn(forwardTools, capability) ? forwardTools[capability] : undefined;
   if (forward !== undefined) return letGo(forward, running);
-  return Object.hasOwn(tools, capability) ? tools[capability] : undefined;
+  const tool = Object.hasOwn(tools, capability) ? tools[capability] : undefined;
+  return tool === undefined ? undefined : async (...given) => writtenAnswer(await tool(...given));
 }
 
 /** Calls a forward tool as its guard would: what it says of its effect is believed, its handle is kept. */
-function letGo(tool: ForwardTool, running: Running): Tool {
+function letGo(tool: ForwardTool, running: Running): Asked {
   return async (args, { idempotencyKey, callId, runId, externalTransactionRef: stagedRef }) => {
     const given = await tool.execute(args, { idempotencyKey, callId, runId, stagedRef });
-    const result = asAnswered(given);
-    const verdict = verdictFor({ on: 'result', result });
-    if (verdict !== null)
-      throw verdict.effect === 'none'
-        ? new ToolRejected(verdict.kind, `the tool answered ${verdict.kind}`)
-        : new Error(`the tool answered ${verdict.kind}`);
+    const { written: answer, error } = readAnswer(given);
+    if (error !== null) {
+      const { kind, effect } = error.verdict;
+      const said = `the tool answered ${kind}`;
+      throw effect === 'none' ? new ToolRejected(kind, said) : new Error(said);
+    }
     running.handle = handleIn(tool, given).handle;
-    return result;
+    return answer;
   };
 }
 
@@ -168,7 +174,7 @@ type Attempted =
   | (Extract<Called, { readonly kind: 'failed' }> & { readonly detail: string });
 
 async function attempt(
-  tool: Tool,
+  ask: Asked,
   phase: ObservationPhase,
   { leg, step, args, expected }: Running,
 ): Promise<Attempted> {
@@ -191,11 +197,11 @@ async function attempt(
       externalTransactionRef,
       ...(phase === 'execute' && expected !== undefined ? { expected: copyOf(expected) } : {}),
     };
-    const given = await tool(copyOf(args), context);
-    plainPayload(given); // what is no JSON fits no record, and counts as an error of the tool
-    const problem = depthProblem(given);
-    if (problem !== null) throw new Error(problem);
-    return { kind: 'answered', observed: copyOf(given) };
+    const answer = await ask(copyOf(args), context);
+    // What is no JSON fits no record, and counts as an error of the tool; a look that is not whole has seen something else.
+    const problem = (phase === 'execute' ? answer.problem : unwrittenIn(answer)) ?? depthProblem(answer.json);
+    if (problem !== null) throw new Error(`its answer counts as none: ${problem}`);
+    return { kind: 'answered', observed: answer.json };
   } catch (error) {
     const message = wordsOf(error);
     // The tool's own code is the first thing that whoever mends it looks for.
