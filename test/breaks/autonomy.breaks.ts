@@ -200,9 +200,9 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'd31-agents-may-signal',
     requirement: 'D31',
-    spec: 'libs/event-log/src/speakers.unit.spec.ts',
+    spec: 'libs/messages/src/speakers.unit.spec.ts',
     test: 'what a key may say of an agent how it did: the agent, of itself',
-    file: 'libs/event-log/src/speakers.ts',
+    file: 'libs/messages/src/speakers.ts',
     find: "AgentSignalled: { roles: ['source', 'critic'], name: ['source'] },",
     replace: 'AgentSignalled: STATEMENT,',
   },

@@ -48,7 +48,7 @@ import type { Overlay } from './row-cache.js';
 import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import { OpenedState } from './sealing/sealing.js';
 import { membersOf } from './sealing/payload-walk.js';
-import { speakerProblem } from './speakers.js';
+import { speakerProblem } from '@recourse/messages';
 import type {
   AcceptedRecord,
   CommandAnswer,

@@ -1,14 +1,13 @@
 // Items of the input queue: one a record, whatever becomes of it.
 import type { FetchedRecord, Unreadable } from '@recourse/kafka';
 import type { Speaker } from '@recourse/kernel';
-import { recordsOf, shortName } from '@recourse/messages';
+import { muteProblem, recordsOf, shortName, speakerProblem } from '@recourse/messages';
 import { LOOP_COMMANDS } from './fold.js';
 import { BATCH_UNREADABLE } from './parking.decisions.js';
 import type { Problem } from './parking.decisions.js';
 import { SPEAKER_MISMATCH } from './refusals.js';
 import type { RefusedItem } from './refusals.js';
 import type { Doc, InputSpec, RecordInput } from './service-core.js';
-import { muteProblem, speakerProblem } from './speakers.js';
 import type { StoredCursor } from './store.port.js';
 
 /** One record as the loop decides it; every item moves a cursor. */

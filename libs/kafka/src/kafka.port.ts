@@ -58,9 +58,7 @@ export interface PartitionRange {
   readonly high: number;
 }
 
-/**
- * What is known after a send to a log. There is no "failed": whatever is not confirmed may have landed (L5).
- */
+/** What is known after a send to a log. There is no "failed": whatever is not confirmed may have landed (L5). */
 export type SendOutcome =
   { readonly kind: 'landed'; readonly baseOffset: number } | { readonly kind: 'unknown'; readonly cause: unknown };
 
@@ -82,6 +80,8 @@ export interface LogProducer {
  */
 export interface WireProducer {
   send(topic: string, records: readonly OutgoingRecord[]): Promise<void>;
+  /** Whom it speaks for now, by this process's own keyring; absent where nothing is signed. Errors: Failure(KEY_NOT_BELIEVED). */
+  readonly speaker?: () => Speaker;
   close(): Promise<void>;
 }
 

@@ -8,6 +8,7 @@ export { schemaIdOf } from '@recourse/chain';
 export { recoveryIdOf, rollbackIdOf } from './ids.js';
 export { lossReader } from './loss-reader.js';
 export { bodyIn, recordIn } from './records.js';
+export { muteProblem, speakerProblem } from './speakers.js';
 export type { BodyOf, ChainField, DecodedBody, RecordOf, RecordTypeOf } from './records.js';
 export {
   announcedIn,

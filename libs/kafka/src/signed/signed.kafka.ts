@@ -7,7 +7,8 @@
 //       wire together shares one, and what is handed on keeps the one it came with.
 //   I2. Records of a log that its owner did not sign come as void ones, in their places.
 //   I3. Records of a wire come with what their signature says; none is left out.
-import { InvariantViolation, speakerOf, speaksUnder } from '@recourse/kernel';
+import { Failure, InvariantViolation, isValidAt, speakerOf, speaksUnder } from '@recourse/kernel';
+import type { Speaker } from '@recourse/kernel';
 import type {
   FetchedBatch,
   FetchedRecord,
@@ -89,8 +90,19 @@ function signedWire(producer: WireProducer, signing: Signing): WireProducer {
         }),
       );
     },
+    speaker: () => speakerOfOwn(signing),
     close: () => producer.close(),
   };
+}
+
+/** Whom the key of this process speaks for, as its own keyring has it now. */
+function speakerOfOwn({ signer, keyring, clock, trouble }: Signing): Speaker {
+  const failure = trouble?.() ?? null;
+  if (failure?.code === 'KEY_NOT_BELIEVED') throw failure;
+  const key = signer === null ? undefined : keyring().get(signer.keyId);
+  if (key !== undefined && isValidAt(key, clock.now())) return key;
+  const what = signer === null ? 'this process has no key to sign with' : `the key ${signer.keyId} does not speak now`;
+  throw new Failure('KEY_NOT_BELIEVED', `${what}: nothing is signed`);
 }
 
 /** One signature for records of a wire: the header of each. */

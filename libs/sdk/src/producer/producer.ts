@@ -22,6 +22,7 @@ import type {
 } from '@recourse/messages';
 import { refuseSeconds } from './instants.js';
 import type { Instants } from './instants.js';
+import { refuseUnbelieved } from './believed.js';
 import { refuseLarge, refuseNobody, refuseUnfit, refuseUnreadable, refuseUnstatable } from './fitting.js';
 
 /** Wire on which intents and executions are told. */
@@ -115,7 +116,7 @@ export interface ToldChunk {
   readonly chunk: Payload;
 }
 
-/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, TENANT_INVALID, PRINCIPAL_INVALID, INSTANT_INVALID, RECORD_UNFIT, RECORD_TOO_LARGE). */
+/** Publishes. Each call resolves with the event id once the broker has acknowledged. Errors: Failure(BROKER_UNAVAILABLE, KEY_NOT_BELIEVED, TENANT_INVALID, PRINCIPAL_INVALID, INSTANT_INVALID, RECORD_UNFIT, RECORD_TOO_LARGE). */
 export interface Producer {
   toolPlanned(action: Action, plannedAt: number, preparation?: Preparation): Promise<string>;
   toolExecuted(action: Action, outcome: ActionOutcome): Promise<string>;
@@ -159,6 +160,7 @@ export async function createProducer({
     refuseSeconds(body);
     refuseNobody(body.tenant, [body.agent_id, body.initiator]);
     refuseUnfit(key, body);
+    refuseUnbelieved(wire, type, body);
     const value = codecs.encode(topic, type, body);
     refuseLarge(value);
     await wire.send(topic, [{ key: Buffer.from(key, 'utf8'), value }]);

@@ -1,5 +1,6 @@
-// Who may ask a worker to act, where wires are signed. Pure.
-import { speaksUnder } from '@recourse/kernel';
+// Who may ask a worker to act, where wires are signed, and whether the worker would be believed. Pure.
+import { Failure, speaksUnder } from '@recourse/kernel';
+import type { Speaker } from '@recourse/kernel';
 import type { FetchedRecord } from '@recourse/kafka';
 
 /** Services that may ask a worker to act. */
@@ -19,4 +20,18 @@ export function refusalOf({ voucher }: FetchedRecord): string | null {
 export function tenantRefusal({ voucher }: FetchedRecord, tenant: string): string | null {
   if (voucher?.kind !== 'vouched' || voucher.heardFor === undefined) return null;
   return voucher.heardFor.includes(tenant) ? null : 'TENANT_FOREIGN';
+}
+
+/** Errors: Failure(KEY_NOT_BELIEVED) where what a worker did for its adapter would be believed of nobody; undefined where nothing is signed. */
+export function refuseUnheard(
+  speaker: Speaker | undefined,
+  { adapter, isObserver = false }: { readonly adapter: string; readonly isObserver?: boolean },
+): void {
+  if (speaker === undefined) return;
+  const role = isObserver ? 'observer' : 'worker';
+  if (!speaker.roles.includes(role) || !speaksUnder(speaker, adapter))
+    throw new Failure(
+      'KEY_NOT_BELIEVED',
+      `the key ${speaker.keyId} does not speak as ${role} of ${adapter}: nothing is done with it`,
+    );
 }

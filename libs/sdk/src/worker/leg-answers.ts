@@ -27,6 +27,8 @@ export interface LegSurroundings {
   /** Sends a report of a leg under way. */
   readonly tell: (report: LegReported) => Promise<void>;
   readonly isStopped: () => boolean;
+  /** Errors: Failure(KEY_NOT_BELIEVED) while nobody would believe what the worker reports. */
+  readonly refuseUnbelieved: () => void;
   readonly note: (note: WorkerNote) => void;
 }
 
@@ -90,6 +92,7 @@ export class LegAnswers {
     for (;;) {
       // Who takes over is to go on with the leg: it is left unanswered rather than ended.
       if (this.around.isStopped()) throw new Failure('NOT_READY', 'the worker stops');
+      this.around.refuseUnbelieved();
       const objection = await this.objection(leg, step);
       if (objection.kind === 'none') return true;
       if (objection.kind === 'held') return this.heldBack(leg, step, objection);

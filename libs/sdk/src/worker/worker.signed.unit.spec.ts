@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { signedKafka, testKeys } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
+import { Failure } from '@recourse/kernel';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';
 import { legOf } from './legs.testing.js';
 import { turns, WorkerStage } from './worker.testing.js';
@@ -13,6 +14,8 @@ const keys = testKeys({
   worker: { role: 'worker', names: ['payments'] },
   observer: { role: 'observer', names: ['payments'] },
   limited: { role: 'worker', names: ['payments'], tenants: ['globex'] },
+  agent: { role: 'producer' },
+  elsewhere: { role: 'worker', names: ['mail'] },
 });
 
 let stage: WorkerStage;
@@ -74,6 +77,44 @@ it('does nothing for a tenant that its own key does not speak for, whoever asks:
   await turns();
   expect(reports.map(({ leg_id }) => leg_id)).toEqual(['leg_1']);
   expect([stage.provider.reversals, refusals()]).toEqual([1, ['TENANT_FOREIGN']]);
+});
+
+describe('a worker whose key nobody believes', () => {
+  const troubles = (): readonly string[] =>
+    stage.notes.flatMap((note) => (note.type === 'trouble' ? [String(note.cause)] : []));
+
+  it.each([
+    ['is an agent’s', 'agent'],
+    ['speaks for another adapter', 'elsewhere'],
+    ['is an observer’s', 'observer'],
+  ])('since it %s, does nothing and says so', async (_, id) => {
+    stage.clusterOf = (name) => as(id, name);
+    await stage.start();
+    await stage.askAs(as('orchestrator'), {}, legOf());
+    await turns(100);
+    expect([stage.provider.calls, troubles()[0]]).toEqual([[], expect.stringContaining('KEY_NOT_BELIEVED')]);
+  });
+
+  it('does nothing while it is revoked, and begins no further step; once it is believed again it goes on', async () => {
+    let trouble: Failure | null = null;
+    stage.clusterOf = (name) =>
+      signedKafka(stage.broker.forActor(name), {
+        signer: keys.signer('worker'),
+        keyring: () => keys.keyring,
+        ownerOf: () => null,
+        clock: stage.clock,
+        trouble: () => trouble,
+      });
+    await stage.start();
+    trouble = new Failure('KEY_NOT_BELIEVED', 'revoked');
+    await stage.askAs(as('orchestrator'), {}, legOf({ not_after: 60_000 }));
+    await turns(100);
+    expect([stage.provider.calls, troubles()]).toEqual([[], ['Failure: KEY_NOT_BELIEVED: revoked']]);
+    trouble = null;
+    await stage.clock.advance(1_000);
+    await stage.reports(1);
+    expect(stage.provider.reversals).toBe(1);
+  });
 });
 
 describe('a worker that observes what others did', () => {

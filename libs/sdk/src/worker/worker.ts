@@ -12,7 +12,7 @@
 //       tool's key or by the claim.
 //   I5. What a slow leg tells on its way, its last report tells again. Once the worker stops no further step is begun.
 //   I6. Where wires are signed, nothing is done that none of our services asked for, nor for a tenant that the worker's own key does
-//       not speak for.
+//       not speak for, nor while that key would not be believed.
 import { Failure, placeInTrace, TRACEPARENT } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
@@ -21,7 +21,7 @@ import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, RawReader,
 import { KeyedQueue } from './one-at-a-time.js';
 import { LegAnswers } from './leg-answers.js';
 import { flawOf } from './leg.decisions.js';
-import { refusalOf, tenantRefusal } from './asked-by.js';
+import { refusalOf, refuseUnheard, tenantRefusal } from './asked-by.js';
 import { PartitionProgress, PositionSaver } from './position-saver.js';
 import type { AnsweredStep, Worker, WorkerOptions, WorkerNote } from './worker.messages.js';
 
@@ -90,6 +90,9 @@ class LegWorker implements Worker {
     this.answers = new LegAnswers(options, {
       tell: (report) => this.send(report),
       isStopped: () => this.isStopped,
+      refuseUnbelieved: () => {
+        refuseUnheard(this.connections?.producer.speaker?.(), options);
+      },
       note: (note) => {
         this.note(note);
       },

@@ -1,9 +1,11 @@
 // Who may say what on a wire: the role, the names and the tenants that the key of a record must have. Pure.
 //
-// Boundary: a signature says whose key it is; this says whether that key may speak so. Without signatures nobody asks.
+// Boundary: a signature says whose key it is; this says whether that key may speak so. Whoever reads asks it, and whoever writes asks first.
+// Without signatures nobody asks.
 import { speaksFor, speaksUnder } from '@recourse/kernel';
 import type { Speaker, SpeakerRole } from '@recourse/kernel';
-import type { Doc } from './service-core.js';
+
+type Doc = Readonly<Record<string, unknown>>;
 
 /** Who may send records of a type: roles beside our own services, and the member that says under which name. */
 interface Rule {
