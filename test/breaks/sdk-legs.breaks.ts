@@ -311,6 +311,15 @@ export const BREAKS: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'e43-rolled-back-and-taken-for-kept',
+    requirement: 'E43',
+    spec: 'libs/sdk/src/consumer/inbox.postgres.unit.spec.ts',
+    test: 'a transaction whose work caught the error of a statement has failed: nothing of it was kept',
+    file: 'libs/sdk/src/consumer/inbox.postgres.ts',
+    find: "if (command === 'ROLLBACK')",
+    replace: "if (command === 'NONE')",
+  },
+  {
     id: 'l7-look-judged-by-what-json-leaves',
     requirement: 'L7/reports',
     spec: 'libs/sdk/src/worker/report-room.unit.spec.ts',

@@ -7,9 +7,9 @@
 import type { CommitRef, Emission, RollbackAcknowledged } from '@recourse/messages';
 import type { CommitState, Inbox, InboxSession, OwnCommit } from './inbox.port.js';
 
-/** A connection within a transaction. */
+/** A connection within a transaction. `command`: what the database did, as `pg` says it. */
 export interface SqlClient {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[]; readonly command?: string }>;
 }
 
 type OnError = (cause: Error) => void;
@@ -71,7 +71,10 @@ export class PostgresInbox<Client extends SqlClient = SqlClient> implements Inbo
         [this.consumer],
       );
       const result = await work(new PostgresSession(client, this.consumer));
-      await client.query('COMMIT');
+      const { command } = await client.query('COMMIT');
+      // The database takes the end of a transaction in which a statement failed, and keeps nothing of it.
+      if (command === 'ROLLBACK')
+        throw new Error('a statement of the transaction failed and its error was caught: nothing of it was kept');
       isBroken = false;
       return result;
     } catch (cause) {

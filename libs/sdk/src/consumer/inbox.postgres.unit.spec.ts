@@ -10,11 +10,15 @@ class Connection extends EventEmitter {
   readonly said: string[] = [];
   released: boolean | undefined | null = null;
   isOver = false;
+  /** A statement failed: nothing is kept from then on, and the end is taken all the same. */
+  hasFailed = false;
 
-  query(text: string): Promise<{ readonly rows: readonly unknown[] }> {
+  query(text: string): Promise<{ readonly rows: readonly unknown[]; readonly command: string }> {
     if (this.isOver) return Promise.reject(ENDED);
     this.said.push(text);
-    return Promise.resolve({ rows: [] });
+    if (text === 'BAD') this.hasFailed = true;
+    if (text === 'BAD') return Promise.reject(new Error('duplicate key'));
+    return Promise.resolve({ rows: [], command: text === 'COMMIT' && this.hasFailed ? 'ROLLBACK' : text });
   }
 
   release(destroy?: boolean): void {
@@ -89,4 +93,11 @@ describe('a connection of an inbox that breaks', () => {
       ),
     ).toBe(3);
   });
+});
+
+it('a transaction whose work caught the error of a statement has failed: nothing of it was kept', async () => {
+  const { pool, inbox } = stage();
+  const caught = inbox.transact('derive', async ({ tx }) => tx.query('BAD').catch(() => 'never mind'));
+  await expect(caught).rejects.toThrow('nothing of it was kept');
+  expect(pool.made[0]?.released).toBe(false);
 });
