@@ -320,6 +320,15 @@ export const BREAKS: readonly Break[] = [
     replace: "if (command === 'NONE')",
   },
   {
+    id: 'e43-handler-waits-for-itself',
+    requirement: 'E43',
+    spec: 'libs/sdk/src/consumer/inbox.unnested.unit.spec.ts',
+    test: 'a consumer that asks for a transaction in its own handler hears that it is refused, and applies the rollback without it: stream',
+    file: 'libs/sdk/src/consumer/inbox.unnested.ts',
+    find: '?.isOver === false)',
+    replace: '?.isOver === null)',
+  },
+  {
     id: 'l7-look-judged-by-what-json-leaves',
     requirement: 'L7/reports',
     spec: 'libs/sdk/src/worker/report-room.unit.spec.ts',

@@ -19,6 +19,7 @@ import { AckOutbox } from './ack-outbox.js';
 import { Barrier } from './barrier.js';
 import type { BarrierOutcome, Offsets } from './barrier.js';
 import type { Inbox, InboxSession } from './inbox.port.js';
+import { UnnestedInbox } from './inbox.unnested.js';
 import { createNotificationConsumer, NOTIFICATIONS_TOPIC } from './notification-consumer.js';
 import type { Notification, NotificationConsumer } from './notification-consumer.js';
 import { hasFallen, hearRollback, ownRecordOf } from './own-record.js';
@@ -59,7 +60,7 @@ export interface RollbackConsumer<Tx> {
   /** Errors: those of the notification consumer and of the inbox; Failure(REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Runs work of the consumer's own in one transaction with what it tells of it. */
+  /** Runs work of the consumer's own in one transaction with what it tells of it. Errors: those of the work and the inbox; Error within a handler, or other work of it. */
   transact<T>(work: (tx: Tx, own: OwnRecord) => Promise<T>): Promise<T>;
   /** Waits until all that is announced by now is applied; asked for before something reaches users. */
   barrier(deadlineMs: number, commit?: CommitRef): Promise<BarrierOutcome>;
@@ -83,7 +84,11 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   /** Up to here announcements are older than the subscription, by partition. */
   private since: Offsets = new Map();
 
-  constructor(private readonly options: RollbackConsumerOptions<Tx>) {
+  private readonly options: RollbackConsumerOptions<Tx>;
+
+  constructor(given: RollbackConsumerOptions<Tx>) {
+    const options = { ...given, inbox: new UnnestedInbox(given.inbox) };
+    this.options = options;
     const {
       kafka,
       codecs,

@@ -13,6 +13,7 @@ import { bodyOf, edgeClient, EdgeProblem } from '../edge/edge.js';
 import type { EdgeClient, EdgeOptions } from '../edge/edge.js';
 import { AckOutbox } from './ack-outbox.js';
 import type { Inbox } from './inbox.port.js';
+import { UnnestedInbox } from './inbox.unnested.js';
 import { hearRollback, ownRecordOf } from './own-record.js';
 import { warningOf } from './warning.js';
 import type { OwnRecord, RollbackHandlers } from './own-record.js';
@@ -81,8 +82,12 @@ class Poller<Tx> implements RollbackPoll<Tx> {
   private last: Promise<unknown> = Promise.resolve();
   private readonly onTrouble: (cause: unknown) => void;
 
+  private readonly inbox: UnnestedInbox<Tx>;
+
   constructor(private readonly options: RollbackPollOptions<Tx>) {
-    const { kafka, codecs, inbox, clock, registerSchemas = false, subscription } = options;
+    const { kafka, codecs, clock, registerSchemas = false, subscription } = options;
+    this.inbox = new UnnestedInbox(options.inbox);
+    const { inbox } = this;
     const { onTrouble = warningOf(subscription.consumer, clock) } = options;
     this.onTrouble = onTrouble;
     this.ledger = edgeClient({ name: 'the ledger', ...options.edge });
@@ -101,10 +106,11 @@ class Poller<Tx> implements RollbackPoll<Tx> {
   }
 
   transact<T>(work: (tx: Tx, own: OwnRecord) => Promise<T>): Promise<T> {
-    return this.options.inbox.transact('derive', (session) => work(session.tx, ownRecordOf(session)));
+    return this.inbox.transact('derive', (session) => work(session.tx, ownRecordOf(session)));
   }
 
-  poll(): Promise<number> {
+  async poll(): Promise<number> {
+    this.inbox.refuseNested();
     const asked = this.last.then(() => this.toTheEnd());
     this.last = asked.catch(() => undefined);
     return asked;
@@ -123,7 +129,7 @@ class Poller<Tx> implements RollbackPoll<Tx> {
   private async toTheEnd(): Promise<number> {
     let count = 0;
     for (let isMore = true; isMore;) {
-      const cursor = await this.options.inbox.transact('derive', (session) => session.mark(CURSOR));
+      const cursor = await this.inbox.transact('derive', (session) => session.mark(CURSOR));
       const found = await this.ask(cursor);
       count += await this.take(found, cursor);
       isMore = found.more;
@@ -148,14 +154,13 @@ class Poller<Tx> implements RollbackPoll<Tx> {
   /** Answers how many were taken: none of a page behind a cursor that another process of the consumer has moved meanwhile. */
   private take({ items, after }: Page, cursor: string | null): Promise<number> {
     const {
-      inbox,
       subscription: { consumer, scope },
       clock,
       onCommit,
       onRollback,
     } = this.options;
     const handlers: RollbackHandlers<Tx> = { onRollback, ...(onCommit === undefined ? {} : { onCommit }) };
-    return inbox.transact('apply', async (session) => {
+    return this.inbox.transact('apply', async (session) => {
       if ((await session.mark(CURSOR)) !== cursor) return 0;
       for (const { commit_id, rollback_id, has_effect, consumers, ...named } of items) {
         const commit = heardCommitOf({ ...named, mutation_id: commit_id });
