@@ -3,7 +3,7 @@
 /** Codes of a connection, each with its remedy. */
 export const CONNECT_REMEDIES = {
   NODE_TOO_OLD: 'Run it on Node 22.22 or newer',
-  OPTIONS_INVALID: 'Correct the options of `connect` that are named',
+  OPTIONS_INVALID: 'Correct the options that are named',
   STACK_NOT_FOUND:
     'Start a stack with `npm start`, name its data directory (`dataDir`, or RECOURSE_DATA_DIR), or give the addresses themselves',
   STACK_FILE_UNREADABLE: 'Name the data directory of a stack that was started with `npm start`',

@@ -42,7 +42,7 @@ import type { Edges } from './edges.js';
 import { greetRegistry, registeredContract } from './registered.js';
 import { kafkaAccessFor, signingFor } from './kafka-access.js';
 import { withAddress } from './plainly.js';
-import { refuseUnusableOptions } from './given.js';
+import { refuseNoContract, refuseUnusableOptions, refuseUnusableWorker } from './given.js';
 import { findStack } from './stack-file.js';
 import { tenantIn, tokenSource } from './token.js';
 import { callAt, forwardTool } from './typed-tool.js';
@@ -168,7 +168,8 @@ class Connection implements Recourse {
     return opening;
   }
 
-  contract(name: string): ReturnType<Recourse['contract']> {
+  async contract(name: string): ReturnType<Recourse['contract']> {
+    refuseNoContract(name);
     const { edge, places } = this.reached;
     return registeredContract(
       edgeClient({ ...edge(places.contractsUrl), name: 'the contract registry' }),
@@ -196,8 +197,10 @@ class Connection implements Recourse {
 
   async guard<Args, Value>(
     tool: ToolLike<Args, Value>,
-    { contract, externalTransactionRef, ...overrides }: ConnectedGuardOptions<Value>,
+    given: ConnectedGuardOptions<Value>,
   ): Promise<ConnectedTool<Args, Value>> {
+    // Callers without types leave it out.
+    const { contract, externalTransactionRef, ...overrides } = { ...given };
     const options = { ...(await this.guardOptions(contract)), ...overrides };
     refuseUnusable(tool, options);
     await noteUnknown(this.kafka, options);
@@ -207,14 +210,10 @@ class Connection implements Recourse {
       (await guarded(callAt(args, place, this))) as Awaited<ReturnType<ConnectedTool<Args, Value>>>;
   }
 
-  async worker({
-    adapter,
-    capabilities,
-    isObserver = false,
-    onNote,
-    ...overrides
-  }: ConnectedWorkerOptions): Promise<Worker> {
+  async worker(given: ConnectedWorkerOptions): Promise<Worker> {
     this.refuseClosed();
+    refuseUnusableWorker(given);
+    const { adapter, capabilities, isObserver = false, onNote, ...overrides } = given;
     const kafka = this.reached.kafkaOf(`${adapter}-worker`);
     await this.reaching(refuseUnknown(kafka, adapter));
     const folder = join(this.reached.stateDir, isObserver ? `${adapter}-observer` : adapter);

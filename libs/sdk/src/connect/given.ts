@@ -19,3 +19,26 @@ export function refuseUnusableOptions(options: Partial<ConnectOptions> | undefin
   ].filter((problem) => problem !== null);
   if (problems.length > 0) throw new ConnectProblem('OPTIONS_INVALID', problems.join('; '));
 }
+
+/** Errors: ConnectProblem(OPTIONS_INVALID) for what names no contract, before a registry is asked for it. */
+export function refuseNoContract(name: unknown): void {
+  if (typeof name !== 'string' || name.trim() === '')
+    throw new ConnectProblem('OPTIONS_INVALID', 'contract has to be the name of a registered contract');
+}
+
+/** Errors: ConnectProblem(OPTIONS_INVALID) for a worker without tools that can be called: it would answer what it is asked with trouble. */
+export function refuseUnusableWorker(given: unknown): void {
+  const { adapter, capabilities } = membersOf(given);
+  const tools = Object.entries(membersOf(capabilities));
+  const problems = [
+    typeof adapter === 'string' && adapter.trim() !== '' ? null : 'adapter has to be the first part of a capability',
+    typeof capabilities === 'object' && capabilities !== null ? null : 'capabilities has to be tools by capability',
+    ...tools.map(([name, tool]) => (typeof tool === 'function' ? null : `the tool of ${name} has to be a function`)),
+  ].filter((problem) => problem !== null);
+  if (problems.length > 0) throw new ConnectProblem('OPTIONS_INVALID', problems.join('; '));
+}
+
+/** Any object may be read by name; anything else has no members. */
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}

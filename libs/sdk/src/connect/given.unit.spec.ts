@@ -7,6 +7,8 @@ import { TEST_CONTRACT, TestStack } from './connect.testing.js';
 const CONTRACT = 'payments.issue_refund';
 const PLACE = { runId: 'run-1', stepId: 'refund', objective: 'refund order 4711' };
 
+const execute = (): number => 1;
+
 let stack: TestStack;
 beforeEach(async () => {
   stack = await TestStack.start();
@@ -53,6 +55,32 @@ describe('a connection', () => {
     for (const tool of [undefined, {}])
       // @ts-expect-error: no tool.
       await expect(recourse.guard(tool, { contract: CONTRACT })).rejects.toMatchObject(invalid);
+    await recourse.close();
+  });
+
+  it('guards under no contract that has no name, and says which option it is', async () => {
+    const recourse = await connect(stack.options());
+    for (const options of [undefined, {}, { contract: '' }])
+      // @ts-expect-error: which contract?
+      await expect(recourse.guard(() => 1, options)).rejects.toMatchObject({
+        code: 'OPTIONS_INVALID',
+        detail: expect.stringContaining('contract has to be'),
+      });
+    await recourse.close();
+  });
+
+  it.each([
+    ['capabilities', { adapter: 'payments' }],
+    ['adapter', { adapter: '', capabilities: {} }],
+    ['the tool of payments.get_refund', { adapter: 'payments', capabilities: { 'payments.get_refund': undefined } }],
+    ['the tool of payments.get_refund', { adapter: 'payments', capabilities: { 'payments.get_refund': { execute } } }],
+    ['adapter', undefined],
+  ])('starts no worker that could answer nothing: %s', async (name, options) => {
+    const recourse = await connect(stack.options());
+    await expect(recourse.worker(options as never)).rejects.toMatchObject({
+      code: 'OPTIONS_INVALID',
+      detail: expect.stringContaining(`${name} has to be`),
+    });
     await recourse.close();
   });
 });
