@@ -63,6 +63,17 @@ function as(id: string): Kafka {
   return createKafka({ brokers: [...system.stack.kafka.brokers], clientId: id, signing });
 }
 
+/** A client that asks nobody what its key may say: not of ours. */
+function heedless(kafka: Kafka): Kafka {
+  return {
+    ...kafka,
+    wireProducer: async () => {
+      const { send, close } = await kafka.wireProducer();
+      return { send, close };
+    },
+  };
+}
+
 const stranger = (): Kafka => createKafka({ brokers: [...system.stack.kafka.brokers], clientId: 'stranger' });
 
 async function tellAs(kafka: Kafka, run: string): Promise<void> {
@@ -116,7 +127,8 @@ describe('a client that may write anywhere', () => {
     'is not believed on a wire without a key that may say so, and holds up nobody who has one',
     async () => {
       await tellAs(stranger(), 'signed-1');
-      await tellAs(as('elsewhere'), 'signed-1');
+      await expect(tellAs(as('elsewhere'), 'signed-1')).rejects.toMatchObject({ code: 'KEY_NOT_BELIEVED' });
+      await tellAs(heedless(as('elsewhere')), 'signed-1');
       await system.send(EXECUTIONS, 'signed-2', Buffer.from('no frame'));
       await tellAs(as('planner'), 'signed-2');
       await eventually('signed-2');
