@@ -56,7 +56,7 @@ export function lossText(lost: readonly Lost[]): string {
   return `${named.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}, of which JSON keeps nothing`;
 }
 
-/** What a worker's tool answered: nothing is no answer. */
+/** What a worker's tool answered, or somebody stated: nothing is no answer. */
 export function writtenAnswer(given: unknown): Written {
   return given === undefined ? { json: null, lost: [], problem: 'it is undefined' } : written(given);
 }

@@ -9,6 +9,7 @@ import type { Checkpoint, CommitRef, Gate, Payload } from '@recourse/messages';
 import type { RegisteredEntry } from '../entries/entries.port.js';
 import type { RunContext } from '../guard/guard.messages.js';
 import { releaseRef } from '../release.js';
+import { unwrittenIn, written } from '../written.js';
 import { CHECKPOINT_REMEDIES } from './checkpoint.messages.js';
 import type { CheckpointRefusalCode, CheckpointRefused, CheckpointStep } from './checkpoint.messages.js';
 import type { FallenCommit, Resumed } from './resume.port.js';
@@ -32,9 +33,13 @@ export interface Tip {
 /** A policy bundle as it stands. */
 export type Bundle = RegisteredEntry<'policy_bundle'>;
 
-/** A copy of JSON, as it would be told: what is changed in the original is not changed in it. Errors: TypeError for what is no JSON. */
+/** A copy as JSON, as it would be told: what is changed in the original is not changed in it. Errors: TypeError for what is no JSON, or not all of it. */
 export function ownOf<Of>(value: Of): Of {
-  return JSON.parse(canonicalJson(value)) as Of; // JSON is what was written of it
+  const own = written(value);
+  const problem = unwrittenIn(own);
+  // A run would go on from what is left of it.
+  if (problem !== null) throw new TypeError(`a checkpoint is no JSON: ${problem}`);
+  return own.json as Of; // what was written of it
 }
 
 /** A step as it is now, with what decided it. Errors: TypeError for what is no JSON. */

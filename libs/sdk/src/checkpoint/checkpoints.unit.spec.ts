@@ -455,8 +455,8 @@ describe('an agent that keeps one object and changes it', () => {
 
   it('is told that a state is no JSON, and may record another', async () => {
     const { checkpoints, told } = stage();
-    const state = { at: Number.NaN };
-    await expect(checkpoints.record({ ...PAID, state })).rejects.toThrow('not a JSON number');
+    for (const at of [Number.NaN, new Map([['a', 1]]), new Set(), new Response('a')] as unknown as Json[])
+      await expect(checkpoints.record({ ...PAID, state: { at } })).rejects.toThrow(/no JSON: .* at \/state\/at/u);
     expect([await checkpoints.record({ ...PAID, state: { at: 1 } }), told().length]).toMatchObject([
       { admitted: true },
       1,

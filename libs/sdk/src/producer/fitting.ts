@@ -1,8 +1,8 @@
 // What the reader of a wire would set aside does not leave: it would be parked, and all that comes after it under its key would wait (L7).
 //
 // Boundary: pure. The limits are those of whoever reads.
+import type { Json } from '@recourse/kernel';
 import {
-  canonicalJson,
   Failure,
   findStorageProblem,
   isSubject,
@@ -16,6 +16,7 @@ import {
   SUBJECT_FORM,
   WIRE_RECORD_BYTES_MAX,
 } from '@recourse/kernel';
+import { unwrittenIn, writtenAnswer } from '../written.js';
 
 /** Why a record would be parked, and where: a JSON pointer by the names of its callers. */
 export interface Unfit {
@@ -104,18 +105,17 @@ export function refuseUnstatable(ref: string, runId: string | null): void {
   if (problem !== null) throw new Failure('RECORD_UNFIT', `${problem.reason}: ${problem.detail}; it would be parked`);
 }
 
-/** Errors: Failure(RECORD_UNFIT) for a member called `name` that is no JSON, or none that anybody reads. */
-export function refuseUnreadable(name: string, json: unknown): void {
-  if (isTooDeep(json))
+/** A member called `name`, as JSON. Errors: Failure(RECORD_UNFIT) for what is none, or not all of it, or none that anybody reads. */
+export function readable(name: string, given: unknown): Json {
+  const answer = writtenAnswer(given);
+  const problem = unwrittenIn(answer);
+  if (problem !== null) throw new Failure('RECORD_UNFIT', `${name} is no JSON: ${problem}`);
+  if (isTooDeep(answer.json))
     throw new Failure(
       'RECORD_UNFIT',
       `${name} nests deeper than the ${String(JSON_DEPTH_MAX)} levels that are read; it would be parked`,
     );
-  try {
-    canonicalJson(json);
-  } catch (cause) {
-    throw new Failure('RECORD_UNFIT', `${name} is no JSON`, { cause });
-  }
+  return answer.json;
 }
 
 /** Errors: Failure(RECORD_TOO_LARGE). */

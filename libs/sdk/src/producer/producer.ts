@@ -23,7 +23,7 @@ import type {
 import { refuseSeconds } from './instants.js';
 import type { Instants } from './instants.js';
 import { refuseUnbelieved } from './believed.js';
-import { refuseLarge, refuseNobody, refuseUnfit, refuseUnreadable, refuseUnstatable } from './fitting.js';
+import { refuseLarge, refuseNobody, refuseUnfit, readable, refuseUnstatable } from './fitting.js';
 
 /** Wire on which intents and executions are told. */
 export const EXECUTIONS_TOPIC = 'recourse.tool-executions';
@@ -167,9 +167,9 @@ export async function createProducer({
     return body.event_id;
   }
 
-  async function state(type: string, statement: Statement, more: object = {}): Promise<string> {
-    refuseUnstatable(statement.ref, statement.runId ?? null);
-    refuseUnreadable('statement', statement.statement);
+  async function state(type: string, given: Statement, more: object = {}): Promise<string> {
+    refuseUnstatable(given.ref, given.runId ?? null);
+    const statement = { ...given, statement: readable('statement', given.statement) };
     return send(ASSUMPTIONS_TOPIC, type, statement.ref, { ...statementBody(source, type, statement), ...more });
   }
 

@@ -102,6 +102,23 @@ describe('a statement', () => {
   });
 });
 
+it('a statement is told as JSON says it, and not at all where JSON says nothing of a part of it', async () => {
+  const { producer, read } = await stage();
+  const said = (statement: unknown) => ({
+    tenant: 'acme',
+    ref: 'order/1#open',
+    statement: statement as Json,
+    statedAt: 1,
+  });
+  for (const statement of [{ rows: new Map([['a', 1]]) }, new Response('a'), { at: Number.NaN }, undefined])
+    await expect(producer.assumptionReaffirmed(said(statement))).rejects.toMatchObject({ code: 'RECORD_UNFIT' });
+  await producer.assumptionReaffirmed(said({ since: new Date(0) }));
+  const told = await read(ASSUMPTIONS_TOPIC);
+  expect(told.map(({ body }) => ('statement' in body ? readPayload(body.statement) : null))).toEqual([
+    { since: '1970-01-01T00:00:00.000Z' },
+  ]);
+});
+
 describe('a statement of no tenant', () => {
   it('is refused before it leaves', async () => {
     const { producer, read } = await stage();
