@@ -1,19 +1,14 @@
 // recourse log …: what an operator decides about a log itself.
-import { createSchemaRegistry } from '@recourse/kafka';
-import { createCodecs } from '@recourse/messages';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { known } from '../config.js';
-import { kafkaAs } from '../kafka.js';
 import { acceptLoss, lookAtLoss, nothingLost, openLog, rewritten } from '../log/accept-cut.js';
 import type { Seen } from '../log/accept-cut.js';
 import { acceptWireLoss, lookAtWire, nothingGone } from '../log/accept-loss.js';
 import type { WirePartition, WireSeen } from '../log/accept-loss.js';
 import { acceptTime, lookAtTime, refuseUnlessAhead } from '../log/accept-time.js';
 import type { TimeSeen } from '../log/accept-time.js';
-import { AUDITOR, closeAlarm, HEADS_LOG } from '../log/close-alarm.js';
 import { OWNED_LOGS, WIRES } from '../log/owned-logs.js';
-import { refuseOtherKeys, refuseSignedLog } from '../log/owners-key.js';
 import { openProjection } from '../outbound/projection.postgres.js';
 import type { Projection } from '../outbound/projection.postgres.js';
 import { formatFields, instant } from '../output/table.js';
@@ -21,8 +16,10 @@ import { isYes } from '../output/terminal.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
+import { addCloseAlarm } from './close-alarm.command.js';
 import { partitionNumber } from './options.js';
 import type { Act } from './options.js';
+import { optionsOf } from './own-log.js';
 
 interface LossOptions {
   readonly log: string;
@@ -39,8 +36,6 @@ interface Sides<Options extends LossOptions> {
   readonly options: Options;
 }
 type OpenLog = ReturnType<typeof openLog>;
-
-const REGISTRY_TIMEOUT_MS = 20_000;
 
 export function addLog(program: Command, act: Act): void {
   const log = program.command('log').description('what an operator decides about a log itself');
@@ -61,37 +56,6 @@ export function addLog(program: Command, act: Act): void {
     )
     .action(act<LossOptions>((session, options) => onLog(session, options, decideTime)));
   addCloseAlarm(log, act);
-}
-
-interface CloseOptions {
-  readonly reason: string;
-  readonly by: string;
-}
-
-/** What an alarm found stays on record; heads that a log no longer holds are given up with it. */
-function addCloseAlarm(log: Command, act: Act): void {
-  log
-    .command('close-alarm')
-    .description(
-      'closes an alarm of the auditor that somebody has looked at. Heads that the log contradicts are given up with it, and signing begins anew.',
-    )
-    .argument('<alarm>', 'its id, as the item shows it')
-    .requiredOption('--reason <text>', 'what it was')
-    .requiredOption('--by <name>', 'who has looked')
-    .action(
-      act<CloseOptions>(async (session, options, id = '') => {
-        const opened = openLog(await optionsOf(session, { log: HEADS_LOG, partition: 0, owner: AUDITOR }));
-        try {
-          const { seq, alarm } = await closeAlarm(opened, id, { ...options, now: session.clock.now() });
-          session.show(
-            { recorded_seq: seq, alarm_id: id, finding: alarm.finding },
-            () => `Recorded as record ${seq}: ${alarm.finding} (${alarm.detail}) is closed.`,
-          );
-        } finally {
-          await opened.close();
-        }
-      }),
-    );
 }
 
 function ownersCommand(log: Command, name: string, what: string): Command {
@@ -133,40 +97,6 @@ async function onLog<Options extends LossOptions>(
     }
   } finally {
     await projection.close();
-  }
-}
-
-async function optionsOf(
-  { settings }: Session,
-  { log: topic, partition, owner }: Pick<LossOptions, 'log' | 'partition'> & { readonly owner: string },
-): Promise<Parameters<typeof openLog>[0]> {
-  // What is accepted is written to the log, and only its owner writes there.
-  const place = { log: topic, owner, dataDir: settings.dataDir };
-  const signing = settings.signing({ user: owner });
-  refuseOtherKeys(signing, place);
-  const kafka = kafkaAs(settings, owner);
-  const registry = createSchemaRegistry({
-    url: known(settings.registryUrl, 'where the schema registry is', '--registry'),
-    timeoutMs: REGISTRY_TIMEOUT_MS,
-  });
-  const admin = await kafka.admin();
-  try {
-    const partitionCount = (await admin.partitionCount(topic)) ?? 0;
-    if (partition >= partitionCount)
-      throw new CliProblem('PARTITION_UNKNOWN', `${topic} has ${partitionCount} partitions, from 0`, 'usage', {
-        remedy: 'Name one of them.',
-      });
-    if (signing === null && !settings.areWiresSaidOpen) await refuseSignedLog(kafka, partition, place);
-    return {
-      kafka,
-      codecs: createCodecs(registry),
-      topic,
-      partition,
-      partitionCount,
-      logId: known(settings.logId, 'the id of the logs', '--log-id'),
-    };
-  } finally {
-    await admin.close();
   }
 }
 

@@ -1,4 +1,4 @@
-// Closes an alarm of the auditor: a person has looked at what it found.
+// Closes alarms of the auditor: a person has looked at what they found.
 //
 // Boundary: writes the auditor's log as the auditor would, through OwnLog; an auditor that is running reads the record and goes on.
 import type { LogPosition, OwnLog, PlacedRecord } from '@recourse/event-log';
@@ -14,19 +14,44 @@ const KEY = 'heads';
 export interface OpenAlarm {
   readonly id: string;
   readonly finding: string;
+  /** Log or wire with its partition, as items name it. */
+  readonly log: string;
   readonly detail: string;
+  /** Epoch milliseconds. */
+  readonly deadlineAt: number;
 }
 
 /** What the log says of alarms, as far as it was read. */
-interface Alarms {
+export interface Alarms {
   readonly open: Map<string, OpenAlarm>;
   /** Where each was closed. */
   readonly closedAt: Map<string, number>;
   decidedAt: number;
 }
 
+/** Which alarms are meant: those that are named, or all that fit; without `findings` or `logs`, of any. */
+export interface Wanted {
+  readonly ids: readonly string[];
+  readonly findings?: readonly string[];
+  /** A log, or a partition of one. */
+  readonly logs?: readonly string[];
+}
+
+export interface ClosedAlarm {
+  readonly seq: number;
+  readonly alarm: OpenAlarm;
+}
+
 /** The auditor writes its log every few seconds: whoever comes in between reads on and tries again. */
 const ATTEMPTS = 10;
+
+/** Reads the whole log. Errors: those of Kafka and registry. */
+export async function alarmsIn(log: OwnLog): Promise<Alarms> {
+  await log.prepare();
+  const alarms: Alarms = { open: new Map(), closedAt: new Map(), decidedAt: 0 };
+  await readOn(log, alarms, log.origin());
+  return alarms;
+}
 
 async function readOn(log: OwnLog, alarms: Alarms, from: LogPosition): Promise<void> {
   for await (const records of log.read(from)) {
@@ -37,37 +62,82 @@ async function readOn(log: OwnLog, alarms: Alarms, from: LogPosition): Promise<v
 
 function fold({ type, body, seq }: PlacedRecord, { open, closedAt }: Alarms): void {
   const id = String(body['alarm_id']);
-  if (type === 'AlarmRaised') open.set(id, { id, finding: String(body['finding']), detail: String(body['detail']) });
+  if (type === 'AlarmRaised') open.set(id, openAlarm(id, body));
   if (type !== 'AlarmClosed') return;
   open.delete(id);
   closedAt.set(id, seq);
 }
 
+function openAlarm(id: string, body: PlacedRecord['body']): OpenAlarm {
+  const [finding, detail] = [String(body['finding']), String(body['detail'])];
+  const log = `${String(body['topic'])}/${String(body['partition'])}`;
+  return { id, finding, log, detail, deadlineAt: Number(body['deadline_at']) };
+}
+
+/** The open alarms that are meant, as they were raised. Errors: CliProblem(ALARM_UNKNOWN) where one is not open, or none fits. */
+export function chosenIn({ open }: Alarms, wanted: Wanted): readonly OpenAlarm[] {
+  const unknown = wanted.ids.filter((id) => !open.has(id));
+  if (unknown.length > 0)
+    throw new CliProblem(
+      'ALARM_UNKNOWN',
+      unknown.length === 1
+        ? `${unknown.join()} is no alarm that is open`
+        : `no alarms that are open: ${unknown.join(', ')}`,
+      'refused',
+      { remedy: '`recourse items --kind alarm` lists those that are.' },
+    );
+  const chosen = [...open.values()].filter((alarm) =>
+    wanted.ids.length > 0 ? wanted.ids.includes(alarm.id) : fits(alarm, wanted),
+  );
+  if (chosen.length > 0) return chosen;
+  throw new CliProblem('ALARM_UNKNOWN', 'no alarm that is open fits', 'refused', {
+    remedy: '`recourse items --kind alarm` lists those that are: REASON is the finding, LOG the log.',
+  });
+}
+
+/** Items say a finding in capitals. */
+function fits({ finding, log }: OpenAlarm, { findings, logs }: Wanted): boolean {
+  const isFinding = findings?.some((one) => one.toLowerCase() === finding) ?? true;
+  return isFinding && (logs?.some((one) => log === one || log.startsWith(`${one}/`)) ?? true);
+}
+
 /**
- * Records that an alarm is closed, once, also where nobody said whether the record landed. `now`: this machine's time.
+ * Records that alarms are closed: a record for each, once, also where nobody said whether it landed. `now`: this machine's time.
  *
- * Errors: CliProblem(ALARM_UNKNOWN); Failure(HEAD_MOVED) where the auditor wrote its log each time; those of Kafka and registry.
+ * Shape:  all of one append, so that signing of a log begins anew once. One that somebody else closed meanwhile stays closed as they said.
+ * Errors: Failure(HEAD_MOVED) where the auditor wrote its log each time; those of Kafka and registry.
  */
-export async function closeAlarm(
+export async function closeAlarms(
   log: OwnLog,
-  id: string,
-  { by, reason, now }: Acceptance & { readonly now: number },
-): Promise<{ readonly seq: number; readonly alarm: OpenAlarm }> {
-  await log.prepare();
-  const alarms: Alarms = { open: new Map(), closedAt: new Map(), decidedAt: 0 };
-  await readOn(log, alarms, log.origin());
-  const alarm = alarms.open.get(id);
-  if (alarm === undefined)
-    throw new CliProblem('ALARM_UNKNOWN', `${id} is no alarm that is open`, 'refused', {
-      remedy: '`recourse items --kind alarm` lists those that are.',
-    });
+  alarms: Alarms,
+  chosen: readonly OpenAlarm[],
+  word: Acceptance & { readonly now: number },
+): Promise<readonly ClosedAlarm[]> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const batch = log.seal(Math.max(alarms.decidedAt, now));
-    const { seq } = batch.add({ type: 'AlarmClosed', body: { alarm_id: id, by, reason } }, KEY);
-    if ((await log.append(batch)) === 'accepted') return { seq, alarm };
-    await readOn(log, alarms, log.position);
-    const closedAt = alarms.open.has(id) ? undefined : alarms.closedAt.get(id);
-    if (closedAt !== undefined) return { seq: closedAt, alarm };
+    const left = chosen.filter(({ id }) => alarms.open.has(id));
+    if (left.length > 0 && !(await append(log, alarms, left, word))) await readOn(log, alarms, log.position);
+    const closed = chosen.flatMap((alarm) => {
+      const seq = alarms.open.has(alarm.id) ? undefined : alarms.closedAt.get(alarm.id);
+      return seq === undefined ? [] : [{ seq, alarm }];
+    });
+    if (closed.length === chosen.length) return closed;
   }
   throw new Failure('HEAD_MOVED', 'the auditor wrote its log meanwhile, each time; call again');
+}
+
+/** False where it was not accepted, or nobody can say. */
+async function append(
+  log: OwnLog,
+  { open, closedAt, decidedAt }: Alarms,
+  left: readonly OpenAlarm[],
+  { by, reason, now }: Acceptance & { readonly now: number },
+): Promise<boolean> {
+  const batch = log.seal(Math.max(decidedAt, now));
+  const seqs = left.map(({ id }) => batch.add({ type: 'AlarmClosed', body: { alarm_id: id, by, reason } }, KEY).seq);
+  if ((await log.append(batch)) !== 'accepted') return false;
+  for (const [at, { id }] of left.entries()) {
+    open.delete(id);
+    closedAt.set(id, seqs[at] ?? 0);
+  }
+  return true;
 }
