@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'console-outcome-taken-for-none',
+    requirement: 'console/commands',
+    spec: 'apps/console/page/api/clients.unit.spec.ts',
+    test: 'a command that was answered 202 is done where the answer says what became of it: a worker was asked',
+    file: 'apps/console/page/api/clients.ts',
+    find: "(headers.has('location') || UNTOLD.safeParse(data ?? {}).success)",
+    replace: 'headers !== data',
+  },
+  {
     id: 'console-command-of-any-page',
     requirement: 'console/session',
     spec: 'apps/console/src/console.unit.spec.ts',

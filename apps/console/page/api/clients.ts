@@ -2,7 +2,7 @@
 // an answer is checked against a schema of api/shapes.
 import createClient from 'openapi-fetch';
 import type { Client, Middleware } from 'openapi-fetch';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import type { paths as BudgetPaths } from '../generated/budget-accountant.js';
 import type { paths as ContractPaths } from '../generated/contract-registry.js';
 import type { paths as LedgerPaths } from '../generated/mutation-ledger.js';
@@ -64,13 +64,24 @@ export async function answered<T>(schema: z.ZodMiniType<T>, call: Promise<Answer
   throw new ApiProblem('ANSWER_UNEXPECTED', response.status, `${response.url}: ${read.error.message}`);
 }
 
-/** What became of a command: taken, or not yet known (202). Errors: ApiProblem. */
+/** What became of a command: done, or taken and not yet known. Errors: ApiProblem. */
 export async function commanded(call: Promise<Answered>): Promise<'done' | 'pending'> {
-  const { error, response } = await call.catch(() => {
+  const { data, error, response } = await call.catch(() => {
     throw new ApiProblem('CONSOLE_AWAY', 0, 'The console does not answer. Nobody knows whether the command arrived.');
   });
   if (!response.ok) throw problemIn(error, response.status);
-  return response.status === 202 ? 'pending' : 'done';
+  return isPending(response, data) ? 'pending' : 'done';
+}
+
+const TAKEN = 202;
+const UNTOLD = z.union([
+  z.looseObject({ status: z.literal('pending') }),
+  z.strictObject({ detail: z.optional(z.unknown()) }),
+]);
+
+/** Of a 202, as the SDK reads it: its outcome is to be asked for; what says more than words of a gateway (`detail`) is the outcome. */
+function isPending({ status, headers }: Response, data: unknown): boolean {
+  return status === TAKEN && (headers.has('location') || UNTOLD.safeParse(data ?? {}).success);
 }
 
 /** Sent again under the same key, a command is not done again. */
