@@ -728,6 +728,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'const dead = deadIn({ members: others, here, kin });',
   },
   {
+    id: 'l13-stopped-counts-as-dead',
+    requirement: 'L13/peers',
+    spec: 'libs/event-log/src/peers.unit.spec.ts',
+    test: 'an instance of a service that stops has left the group by itself, and counts for none that was put out',
+    file: 'libs/event-log/src/peers.ts',
+    find: 'dead.filter(({ memberId }) => isIn.has(memberId)),',
+    replace: 'dead,',
+  },
+  {
     id: 'l13-stranger-untold',
     requirement: 'L13/strangers',
     spec: 'libs/event-log/src/peers.unit.spec.ts',

@@ -6,7 +6,7 @@
 //
 // Invariants
 //   I1. Put out is only who was seen here and then was not, while this instance was here itself; before a join, every instance
-//       that is not here.
+//       that is not here. Who has left the group by itself is not put out.
 //   I2. After any failure nobody counts as seen: what could not be asked says nothing about others.
 import type { Clock } from '@recourse/kernel';
 import { Failure } from '@recourse/kernel';
@@ -112,8 +112,19 @@ export class Peers {
     const isHere = here.has(this.#own);
     const dead = isHere ? deadIn({ members: others, here, kin }).filter(({ name }) => this.#seen.has(name)) : [];
     if (isHere) for (const name of here) this.#seen.add(name);
-    await this.#putOut(dead, group);
+    await this.#putOutUnlessGone(dead, group);
     return LOOK_EVERY_MS;
+  }
+
+  /** Who was stopped in order has left the group by itself, maybe since it was last asked who is in it. */
+  async #putOutUnlessGone(dead: readonly GroupMember[], group: ConsumerGroup): Promise<void> {
+    if (dead.length === 0) return;
+    await this.#learn();
+    const isIn = new Set(this.#members.map(({ memberId }) => memberId));
+    await this.#putOut(
+      dead.filter(({ memberId }) => isIn.has(memberId)),
+      group,
+    );
   }
 
   async #putOut(dead: readonly GroupMember[], group: ConsumerGroup): Promise<void> {

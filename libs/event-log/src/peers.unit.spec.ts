@@ -1,7 +1,9 @@
 // An instance that died is missed at once, and strangers in the group are told of (L13).
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '@recourse/kernel';
 import { LOG, LoopWorld, PARTITIONS, WIRE } from './loop.testing.js';
 import { deadIn, foreignIn, foreignMessage } from './peers.decisions.js';
+import { Peers } from './peers.js';
 import type { PeerEvent } from './peers.js';
 import { MemoryPlace } from './presence.memory.js';
 import type { ServiceRuntime } from './service-runtime.js';
@@ -70,6 +72,40 @@ describe('an instance that died', () => {
 });
 
 describe('an instance of a service', () => {
+  it('that stops has left the group by itself, and counts for none that was put out', async () => {
+    const [a, b] = ['service-a', 'service-b'].map((name) => ({
+      memberId: name,
+      name,
+      host: '10.0.0.9',
+      partitions: 1,
+    }));
+    if (a === undefined || b === undefined) throw new Error('two are in the group');
+    let members = [a, b];
+    const removed: string[] = [];
+    const peers = new Peers({
+      presence: {
+        show: () => Promise.resolve(),
+        here: () => Promise.resolve(new Set(members.map(({ name }) => name))),
+        close: () => Promise.resolve(),
+      },
+      group: {
+        members: () => Promise.resolve(members),
+        remove: (ids) => Promise.resolve(void removed.push(...ids)),
+        close: () => Promise.resolve(),
+      },
+      groupId: 'service',
+      kin: 'service-',
+      clock: systemClock,
+      onEvent: (event) => events.push({ ...event, by: b.name }),
+    });
+    await peers.beforeJoin(b.name);
+    await seenByEachOther();
+    members = [b];
+    await rest();
+    await peers.stop();
+    expect([putOut(), removed]).toEqual([[], []]);
+  });
+
   it('says how many partitions its logs have and who else is there, so that what it does not own is missed', async () => {
     const one = await start('service-a');
     await world.until('it knows that it is alone', () => alone(one));
