@@ -45,6 +45,13 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/commands/several.command.ts',
     find: "isAway ||= ended.outcome === 'unknown';",
     replace: "isAway &&= ended.outcome === 'unknown';",
+    id: 'd47-wrong-call-ends-as-a-blocker',
+    requirement: 'D47',
+    spec: 'apps/cli/src/problem.unit.spec.ts',
+    test: 'an exit code says one thing: input that is wrong is neither a finding nor an outcome that nobody knows',
+    file: 'apps/cli/src/problem.ts',
+    find: 'code: 64,',
+    replace: 'code: 2,',
   },
   {
     id: 'a27-proof-believed-of-what-stands',

@@ -8,7 +8,10 @@ export const EXIT_CODES = {
   done: { code: 0, summary: 'Done; an audit found nothing, a comparison no difference.' },
   found: { code: 1, summary: 'An audit or a comparison found something; what and where is printed.' },
   blocked: { code: 2, summary: 'A readiness review or a harness audit found a P0 blocker.' },
-  usage: { code: 2, summary: 'The call is not understood, or an address, a token or a file it needs is missing.' },
+  usage: {
+    code: 64,
+    summary: 'The call is not understood, or an address, a token or a file it needs is missing; nothing was done.',
+  },
   refused: { code: 3, summary: 'A service refused, with a code; nothing was done.' },
   unavailable: {
     code: 4,

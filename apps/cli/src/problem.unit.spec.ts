@@ -41,3 +41,8 @@ it('what a refusal lists is said once, with its code and place', async () => {
     '  UNKNOWN_KEY at the whole: must have no member colour',
   ]);
 });
+
+it('an exit code says one thing: input that is wrong is neither a finding nor an outcome that nobody knows', () => {
+  const codes = Object.values(EXIT_CODES).map(({ code }) => code);
+  expect(new Set(codes).size).toBe(codes.length);
+});

@@ -183,7 +183,7 @@ describe('a proof', () => {
     writeFileSync(join(folder, 'none.json'), text);
     const { code, out, note } = await recourse('audit', 'check-proof', 'none.json', ...TRUST);
     expect([code, out + note]).toEqual(
-      text === '' ? [2, expect.stringContaining('FILE_UNREADABLE')] : [1, expect.stringContaining('NOT_A_PROOF')],
+      text === '' ? [64, expect.stringContaining('FILE_UNREADABLE')] : [1, expect.stringContaining('NOT_A_PROOF')],
     );
   });
 

@@ -8,7 +8,7 @@ import { formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { describeUses } from '../reports/harm.js';
 import { addHarm } from './harm.command.js';
-import { IDEMPOTENCY_KEY } from './options.js';
+import { epochMs, IDEMPOTENCY_KEY } from './options.js';
 import type { Act } from './options.js';
 import { isYes } from '../output/terminal.js';
 import { CliProblem } from '../problem.js';
@@ -222,18 +222,22 @@ function addMove(budgets: Command, act: Act): void {
   placed(
     budgets.command('move').description('lowers a ceiling at once, or proposes to raise it: another person decides'),
   )
-    .option('--until <instant>', 'when it falls back to what it was, such as 2030-05-02T00:00:00Z; for good without it')
+    .option(
+      '--until <instant>',
+      'when it falls back to what it was, such as 2030-05-02T00:00:00Z, or epoch milliseconds; for good without it',
+      epochMs,
+    )
     .requiredOption('--reason <text>', 'why')
     .addOption(IDEMPOTENCY_KEY())
     .action(
-      act<Ceiling & { until?: string; reason: string }>(
-        async (session, { scopeId, ceiling, until, idempotencyKey, ...asked }) => {
+      act<Ceiling & { until?: number; reason: string }>(
+        async (session, { scopeId, ceiling, until = null, idempotencyKey, ...asked }) => {
           const body = {
             ...asked,
             ...ofTenant(session),
             scope_id: scopeId,
             ceiling_minor: minorOf(ceiling),
-            until: until === undefined ? null : instantOf(until),
+            until,
           };
           const answer = await session.service('budgets').command('/v1/budgets/move', body, idempotencyKey);
           session.show(answer, () => formatFields(Object.entries(answer)));
@@ -262,14 +266,6 @@ function minorOf(text: string): number {
   if (MINOR.test(text)) return Number(text);
   throw new CliProblem('AMOUNT_INVALID', `${text} is no whole number of minor units`, 'usage', {
     remedy: 'Give minor units without a point: 500000 for 5000.00.',
-  });
-}
-
-function instantOf(text: string): number {
-  const at = Date.parse(text);
-  if (Number.isSafeInteger(at)) return at;
-  throw new CliProblem('AMOUNT_INVALID', `${text} is no instant`, 'usage', {
-    remedy: 'Give an instant as 2030-05-02T00:00:00Z.',
   });
 }
 

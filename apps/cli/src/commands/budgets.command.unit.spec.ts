@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { desk, table } from '../desk.testing.js';
+import { EXIT_CODES } from '../problem.js';
+import { describeEscalation } from './budgets.command.js';
 
 const ESCALATION = {
   escalation_id: 'esc_1',
@@ -149,11 +151,28 @@ describe('budgets', () => {
     expect({ scope_id, ...(tenant === undefined ? {} : { tenant }) }).toEqual({ scope_id: 'a', ...named });
   });
 
+  it('say of an instant that is none what it must be, and take one in either form', async () => {
+    const { call, asked, note } = desk(table({ '/v1/budgets/move': {} }));
+    const until = (instant: string) => call('budgets', 'move', ...placed, '--reason', 'sale', '--until', instant);
+    expect(await until('tomorrow')).toBe(EXIT_CODES.usage.code);
+    expect([asked, note()]).toEqual([[], expect.stringContaining('It must be an instant such as ')]);
+    expect(note()).not.toContain('AMOUNT');
+    for (const instant of ['2030-05-02T00:00:00Z', '1903910400000']) expect(await until(instant)).toBe(0);
+    expect(asked.map(({ body }) => body)).toEqual(Array(2).fill(expect.objectContaining({ until: 1_903_910_400_000 })));
+  });
+
+  it('tell of a ceiling that would be raised where it stood when that was asked: it may have moved since', () => {
+    const place = { scope: 'run', scope_id: 'run-1', measure: 'debt', currency: 'EUR', until: null };
+    expect(describeEscalation({ proposal: { ...place, from_minor: 30_000, ceiling_minor: 50_000 } })).toContain(
+      'debt of run run-1: to 500.00 EUR, asked for when it stood at 300.00 EUR',
+    );
+  });
+
   it('set a ceiling in minor units, and nothing else', async () => {
     const { call, asked, note } = desk(table({ '/v1/budgets': { scope: 'run' } }));
     const ceiling = (minor: string) =>
       call('budgets', 'open', '--scope', 'run', '--scope-id', 'run-1', '--ceiling', minor, '--currency', 'EUR');
-    expect(await ceiling('12.00')).toBe(2);
+    expect(await ceiling('12.00')).toBe(64);
     expect([asked, note()]).toEqual([[], expect.stringContaining('AMOUNT_INVALID')]);
     expect(await ceiling('1200')).toBe(0);
     expect(asked[0]?.body).toEqual({

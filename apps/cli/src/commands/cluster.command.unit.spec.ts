@@ -43,19 +43,19 @@ describe('a call', () => {
     ['with no copies', ['make-topics', '--partitions', '2', '--replication-factor', '0']],
   ])('%s is not understood, and reaches no cluster', async (_what, args) => {
     const { call } = desk(() => undefined);
-    expect(await call('cluster', ...args)).toBe(2);
+    expect(await call('cluster', ...args)).toBe(64);
   });
 
   it('that does not say where the registry is, is told how to', async () => {
     const { call, note } = desk(() => undefined);
-    expect(await call('cluster', 'make-schemas')).toBe(2);
+    expect(await call('cluster', 'make-schemas')).toBe(64);
     expect(note()).toContain('--registry');
   });
 
   it('that names only half of who writes to the registry is told to name both', async () => {
     const environment = { RECOURSE_REGISTRY_URL: 'http://registry.test', RECOURSE_REGISTRY_USER: 'provisioner' };
     const { call, note } = desk(() => undefined, { environment });
-    expect(await call('cluster', 'make-schemas')).toBe(2);
+    expect(await call('cluster', 'make-schemas')).toBe(64);
     expect(note()).toContain('RECOURSE_REGISTRY_PASSWORD_FILE');
   });
 });

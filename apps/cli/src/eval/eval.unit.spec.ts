@@ -308,7 +308,7 @@ cases:
   - { id: three, input: a, run: r, trajectory: { mode: strict, forbid: ["a.*"], steps: [{ tool: a.b_c, tool_pattern: "*", args: {}, args_subset: {} }, {}] } }
 `;
     const { call: recourse, note, paths } = at(ONCE);
-    expect(await recourse('eval', suite(bad))).toBe(2);
+    expect(await recourse('eval', suite(bad))).toBe(64);
     expect(paths()).toEqual([]);
     expect(
       note()
@@ -326,7 +326,7 @@ cases:
       'What to do',
     ]);
     expect(readSuite({ cases: [{ id: 'a b', mode: 1 }] })).toMatchObject({ ok: false });
-    expect(await recourse('eval', suite(REFUND_PATH.replace('run: run-1', '')), '--run', 'other=run-1')).toBe(2);
+    expect(await recourse('eval', suite(REFUND_PATH.replace('run: run-1', '')), '--run', 'other=run-1')).toBe(64);
     expect(note()).toMatch(/CASE_WITHOUT_RUN at \/cases\/0\/run[^]*CASE_UNKNOWN: --run names other/u);
   });
 
@@ -336,7 +336,7 @@ cases:
       'payments.charge_card',
       'payments.chrage_card, storage.drop_bucket, payments.get_refund',
     );
-    expect(await recourse('eval', suite(slip))).toBe(2);
+    expect(await recourse('eval', suite(slip))).toBe(64);
     expect(out()).toBe('');
     expect(note()).toContain(
       'FORBID_UNKNOWN at /cases/0/trajectory/forbid/0: payments.chrage_card has no contract and is in no case: forbidding it forbids nothing; near it: payments.charge_card',

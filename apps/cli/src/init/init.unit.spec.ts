@@ -43,11 +43,11 @@ describe('recourse init', () => {
 
   it('touches nothing where something is, and says how the SDK is packed where it is not', async () => {
     const full = atDesk();
-    expect(await full.call('init', 'sdk', '--sdk', 'sdk')).toBe(2);
+    expect(await full.call('init', 'sdk', '--sdk', 'sdk')).toBe(64);
     expect(full.note()).toContain('FOLDER_NOT_EMPTY');
     expect(readdirSync(join(scratch, 'sdk')).sort()).toEqual(ARCHIVES);
     const unpacked = atDesk();
-    expect(await unpacked.call('init', 'new', '--sdk', 'nowhere')).toBe(2);
+    expect(await unpacked.call('init', 'new', '--sdk', 'nowhere')).toBe(64);
     expect(unpacked.note()).toMatch(/SDK_NOT_PACKED[^]*npm run pack:sdk/);
     expect(readdirSync(scratch)).toEqual(['sdk']);
   });

@@ -212,11 +212,11 @@ describe('recourse lineage', () => {
 
   it('refuses a file without commits, and a span that is none', async () => {
     const { call, paths, note } = ledger(() => ({}), { none: true });
-    expect(await call('reconcile', '--runtime', 'reports', '--file', 'commits.json')).toBe(2);
+    expect(await call('reconcile', '--runtime', 'reports', '--file', 'commits.json')).toBe(64);
     expect([paths(), note()]).toEqual([[], expect.stringContaining('INPUT_INVALID')]);
     expect(
       await ledger(() => ({})).call('reconcile', '--runtime', 'r', '--file', 'commits.json', '--every', 'soon'),
-    ).toBe(2);
+    ).toBe(64);
   });
 });
 
@@ -232,7 +232,7 @@ describe('comparisons that are made again and again', () => {
         '--every',
         '1s',
       ),
-    ).toBe(2);
+    ).toBe(64);
     expect([endsComparing('usage', true), endsComparing('refused', true), endsComparing('bug', false)]).toEqual([
       true,
       true,

@@ -362,7 +362,7 @@ describe('recourse lineage packet', () => {
       new RegExp(`${last.commit_id} differs nowhere, and was not checked as a whole: 11 equal, 0 differ, 3 not made$`),
     );
     expect([await call('packet', last.commit_id, '--out', 'p.json'), note()]).toEqual([
-      2,
+      64,
       expect.stringContaining('FILE_UNWRITABLE'),
     ]);
   });
@@ -398,13 +398,16 @@ describe('recourse lineage replay-packet', () => {
     const { call, write, note } = services([], true);
     write(content);
     expect([await call('replay-packet', 'p.json'), note()]).toEqual([
-      2,
+      64,
       expect.stringMatching(new RegExp(`PACKET_INVALID[^]*${said === 'PACKET_INVALID' ? '' : said}`)),
     ]);
   });
 
   it('refuses a file that is not there', async () => {
     const { call, note } = services([], true);
-    expect([await call('replay-packet', 'none.json'), note()]).toEqual([2, expect.stringContaining('FILE_UNREADABLE')]);
+    expect([await call('replay-packet', 'none.json'), note()]).toEqual([
+      64,
+      expect.stringContaining('FILE_UNREADABLE'),
+    ]);
   });
 });

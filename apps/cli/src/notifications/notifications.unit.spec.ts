@@ -56,7 +56,7 @@ describe('notifications list', () => {
 
   it('says that it needs to know where the notifier is', async () => {
     const { call, note } = desk(() => undefined, { environment: {} });
-    expect(await call('notifications', 'list')).toBe(2);
+    expect(await call('notifications', 'list')).toBe(64);
     expect(note()).toMatch(/nothing says where the notifier is[\s\S]+--notifier-url/);
   });
 });

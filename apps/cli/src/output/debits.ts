@@ -50,7 +50,7 @@ export function proposalIn(proposal: unknown): string | undefined {
   if (proposal === null || typeof proposal !== 'object') return undefined;
   const { scope, scope_id, measure, currency, from_minor, ceiling_minor, until } = proposal as Doc; // as the accountant says it
   const back = typeof until === 'number' ? `, until ${instantText(until)}` : '';
-  return `${String(measure)} of ${String(scope)} ${String(scope_id)}: from ${amountIn(from_minor, currency) ?? ''} to ${amountIn(ceiling_minor, currency) ?? ''}${back}`;
+  return `${String(measure)} of ${String(scope)} ${String(scope_id)}: to ${amountIn(ceiling_minor, currency) ?? ''}${back}, asked for when it stood at ${amountIn(from_minor, currency) ?? ''}`;
 }
 
 function docsIn(list: unknown): readonly Doc[] {

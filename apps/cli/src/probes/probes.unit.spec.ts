@@ -232,7 +232,7 @@ describe('the harness audit', () => {
     expect(await system(effects({ ref: { assumption_refs: [] } })).call('harness', 'audit', '--fail-under', '0')).toBe(
       2,
     );
-    expect(await call('harness', 'audit', '--fail-under', '1.5')).toBe(2);
+    expect(await call('harness', 'audit', '--fail-under', '1.5')).toBe(64);
   });
 
   it('sums up by outcome, with evidence and what to do (D45)', async () => {
@@ -528,7 +528,7 @@ describe('the readiness of an agent', () => {
     expect(out()).toContain('classification: fail, P0\n  mail.send_message: no contract stands');
     expect(out()).toContain('agent-7 is not ready: 9 pass, 0 partial, 1 fail, score 0.900; blocked by classification');
     writeFileSync(join(folder, 'tools.yaml'), '{}');
-    expect(await call('readiness', 'agent-7', '--tools', 'tools.yaml')).toBe(2);
+    expect(await call('readiness', 'agent-7', '--tools', 'tools.yaml')).toBe(64);
     expect(note()).toContain('FILE_UNREADABLE: tools.yaml lists no capability');
     rmSync(folder, { recursive: true });
   });

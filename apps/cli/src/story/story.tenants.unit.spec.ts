@@ -38,7 +38,7 @@ describe('a run whose name several tenants have', () => {
   it('is refused offline until one of them is named', async () => {
     for (const more of [[], ['--tenant', '*']])
       expect(await story(...more)).toMatchObject({
-        code: 2,
+        code: 64,
         note: expect.stringMatching(/TENANT_AMBIGUOUS[^]*acme, evil[^]*--tenant/u),
       });
   });
