@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a84-other-spellings-not-listed',
+    requirement: 'A84/found',
+    spec: 'apps/budget-accountant/src/reads/spellings.query.unit.spec.ts',
+    test: 'the spellings of an agent are those under which it stands, as it is usually spelt, and as it is spelt here: refund-agent',
+    file: 'apps/budget-accountant/src/reads/spellings.query.ts',
+    find: 'new Set([agent, ...usualNames(agent), ...others])',
+    replace: 'new Set([agent, ...usualNames(agent)])',
+  },
+  {
     id: 'c55-ceiling-without-objective',
     requirement: 'C55/everywhere',
     spec: 'apps/budget-accountant/src/budgets.briefs.unit.spec.ts',

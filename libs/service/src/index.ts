@@ -26,6 +26,7 @@ export {
 } from './inbound/http/cursor.js';
 export type { CursorHint } from './inbound/http/cursor.js';
 export { listsController } from './inbound/http/lists.js';
+export type { Named } from './inbound/http/lists.js';
 export { CommandRoute, Given, Id, Queried, ReadRoute } from './inbound/http/routes.js';
 export { verbsController } from './inbound/http/verbs.js';
 export { oneQuery, pageQuery, Reads } from './inbound/http/reads.js';

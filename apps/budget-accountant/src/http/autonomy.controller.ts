@@ -1,8 +1,14 @@
 // HTTP edge of earned autonomy: what agents have earned, what each change of it follows from, and the outcomes of their work.
-import { idText, runText, listsController } from '@recourse/service';
+import { idText, listsController, runText } from '@recourse/service';
+import type { Named } from '@recourse/service';
 import { z } from 'zod';
 import { RUNGS } from '@recourse/contract';
 import { BUDGETS_LOG } from '../core.js';
+import { spellingsOf } from '../reads/spellings.query.js';
+
+const named: Readonly<Record<string, Named>> = {
+  agent_id: (reads, caller, agent, { tenant }) => spellingsOf(reads, caller, agent, tenant),
+};
 
 export const AutonomyListsController = listsController({
   tag: 'autonomy',
@@ -17,12 +23,14 @@ export const AutonomyListsController = listsController({
         rung: z.enum(RUNGS).optional(),
         frozen_by: z.enum(['replay_failed', 'corrections', 'person']).optional(),
       },
+      named,
       one: { column: 'autonomy_id', summary: 'What one agent has earned at one kind of task.' },
     },
     'autonomy-changes': {
       kind: 'autonomy_change',
       summary: 'Every change of what an agent has earned, with what it follows from.',
       where: { autonomy_id: idText.optional(), agent_id: idText.optional(), task_kind: idText.optional() },
+      named,
     },
     outcomes: {
       kind: 'outcome',
@@ -35,6 +43,7 @@ export const AutonomyListsController = listsController({
         release: idText.optional(),
       },
       columns: { release: 'version' },
+      named,
     },
   },
 });

@@ -2,6 +2,7 @@
 import { idText, runText, listsController, verbsController } from '@recourse/service';
 import { z } from 'zod';
 import { BUDGET_COMMANDS, BUDGETS_LOG } from '../core.js';
+import { spellingsOf } from '../reads/spellings.query.js';
 import { namedIn, questionDigest } from '../rules/budget/escalation.decider.js';
 
 const tag = 'budgets';
@@ -32,6 +33,11 @@ export const BudgetListsController = listsController({
       kind: 'budget',
       summary: 'Budgets and what is used of them.',
       where: { scope: z.enum(['run', 'agent', 'tenant', 'platform']).optional(), scope_id: runText.optional() },
+      // Other scopes have one spelling.
+      named: {
+        scope_id: async (reads, caller, id, { tenant, asked }) =>
+          asked['scope'] === 'agent' ? spellingsOf(reads, caller, id, tenant) : [id],
+      },
     },
     reservations: {
       kind: 'reservation',

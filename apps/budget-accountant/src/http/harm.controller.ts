@@ -19,6 +19,8 @@ import { z } from 'zod';
 import { BUDGETS_LOG } from '../core.js';
 import { HarmQueries } from '../reads/harm-queries.js';
 import type { BoundUse, Question } from '../reads/harm-queries.js';
+import type { HarmFilter } from '../reads/harm-statements.js';
+import { spellingsOf } from '../reads/spellings.query.js';
 import { HARM_GROUPS } from '../rules/harm/harm.messages.js';
 import type { Closing, DeclaredCost, Harm } from '../rules/harm/harm.messages.js';
 
@@ -51,10 +53,10 @@ export class HarmController {
     harmQuery,
   )
   async harm(
-    @FromCaller() { principal }: Caller,
+    @FromCaller() caller: Caller,
     @Queried(harmQuery) { tenant, limit = LIMIT_DEFAULT, ...filter }: z.infer<typeof harmQuery>,
   ): Promise<Told<Harm>> {
-    const narrowed = { ...filter, tenant: tenantOfRead(principal, tenant) };
+    const narrowed = await this.narrowed(caller, tenant, filter);
     const now = await this.queries.now();
     return { as_of: now, ...(await this.queries.harm(narrowed, now, limit, await this.declaredCosts())) };
   }
@@ -65,11 +67,11 @@ export class HarmController {
     harmQuery,
   )
   async forecast(
-    @FromCaller() { principal }: Caller,
+    @FromCaller() caller: Caller,
     @Queried(harmQuery) { tenant, limit = LIMIT_DEFAULT, ...filter }: z.infer<typeof harmQuery>,
   ): Promise<Told<Closing>> {
     const now = await this.queries.now();
-    const narrowed = { ...filter, tenant: tenantOfRead(principal, tenant) };
+    const narrowed = await this.narrowed(caller, tenant, filter);
     return { as_of: now, ...(await this.queries.closing(narrowed, now, limit)) };
   }
 
@@ -87,6 +89,16 @@ export class HarmController {
     const { doc } = await this.reads.find(caller, { log: BUDGETS_LOG, kind: 'escalation', where, tenant });
     const now = await this.queries.now();
     return { as_of: now, items: await this.queries.uses(doc as Question, now) }; // rows of this kind are escalations
+  }
+
+  /** To a tenant, and to every spelling of an agent. */
+  private async narrowed(
+    caller: Caller,
+    tenant: string | undefined,
+    { agent_id: agent, ...filter }: Omit<z.infer<typeof harmQuery>, 'tenant' | 'limit'>,
+  ): Promise<HarmFilter> {
+    const agent_id = agent === undefined ? undefined : await spellingsOf(this.reads, caller, agent, tenant);
+    return { ...filter, agent_id, tenant: tenantOfRead(caller.principal, tenant) };
   }
 
   /** What contracts declare; nothing before the loop has read them. */

@@ -27,7 +27,8 @@ const UNDOES = "substring(effect_key from '^rev_(mut_[0-9a-f]+)')";
 export interface HarmFilter {
   readonly by: HarmGroup;
   readonly tenant?: string | undefined;
-  readonly agent_id?: string | undefined;
+  /** Under all of these spellings. */
+  readonly agent_id?: readonly string[] | undefined;
   readonly capability?: string | undefined;
 }
 

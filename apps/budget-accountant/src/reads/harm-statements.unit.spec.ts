@@ -13,7 +13,7 @@ import {
 const USERS = { run_id: 'run-1', currency: 'INR', measure: 'debt', since: 7, isOverrun: true } as const;
 const READS: readonly (readonly [name: string, read: (tenant: string) => Query])[] = [
   ['what stands', (tenant) => standingDebtQuery({ by: 'agent', tenant, capability: 'c' }, 7)],
-  ['how many there are', (tenant) => effectCountsQuery({ by: 'capability', tenant, agent_id: 'a' }, 7)],
+  ['how many there are', (tenant) => effectCountsQuery({ by: 'capability', tenant, agent_id: ['a', 'agent:a'] }, 7)],
   ['what closes', (tenant) => closingQuery({ by: 'tenant', tenant }, 7, 5)],
   ['what uses a bound', (tenant) => usersQuery(tenant, USERS, 5)],
 ];

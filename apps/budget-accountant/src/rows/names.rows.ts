@@ -9,7 +9,7 @@ interface AgentName {
   readonly name: string;
 }
 
-const namesGroup = ({ tenant, name }: AgentName): string => deriveId('agn', tenant, personKey(name));
+export const namesGroup = ({ tenant, name }: AgentName): string => deriveId('agn', tenant, personKey(name));
 
 export const agentNames = row<AgentName>({
   kind: 'agent_name',
@@ -20,7 +20,7 @@ export const agentNames = row<AgentName>({
 });
 
 /** Spellings that follow from a key; every other one is remembered. */
-function usualNames(agent: string): readonly string[] {
+export function usualNames(agent: string): readonly string[] {
   const key = personKey(agent);
   return [key, `agent:${key}`, `user:${key}`];
 }

@@ -12,7 +12,7 @@ export interface Query {
   readonly values: readonly SqlValue[];
 }
 
-/** What columns must be; undefined does not narrow. */
+/** What columns must be, or one of; undefined does not narrow. */
 export type Equal = Readonly<Record<string, SqlValue | undefined>>;
 
 /** The values of a statement, collected while its text is written. */
@@ -32,7 +32,7 @@ export class Parameters {
   /** A condition per column that is given. */
   equal(columns: Equal): readonly string[] {
     return Object.entries(columns).flatMap(([name, value]) =>
-      value === undefined ? [] : [`${name} = ${this.add(value)}`],
+      value === undefined ? [] : [`${name} = ${Array.isArray(value) ? `ANY(${this.add(value)})` : this.add(value)}`],
     );
   }
 }

@@ -17,6 +17,14 @@ type Doc = Readonly<Record<string, unknown>>;
 /** What a query member means for a column. */
 type Narrowing = z.ZodType<ColumnValue | readonly string[] | undefined>;
 
+/** `tenant`: as the caller named it; `asked`: the other members of the query. Errors: those of Reads. */
+export type Named = (
+  reads: Pick<Reads, 'every'>,
+  caller: Caller,
+  value: string,
+  query: { readonly tenant: string | undefined; readonly asked: Doc },
+) => Promise<readonly string[]>;
+
 export interface ListSpec {
   readonly kind: string;
   readonly summary: string;
@@ -24,6 +32,8 @@ export interface ListSpec {
   readonly where?: Readonly<Record<string, Narrowing>>;
   /** By query member: the column, where it has another name. */
   readonly columns?: Readonly<Record<string, string>>;
+  /** By query member: every value that names the same as the one a caller gives. */
+  readonly named?: Readonly<Record<string, Named>>;
   /** Tenant whose rows everybody sees, e.g. `*` for contracts of all. */
   readonly sharedTenant?: string;
   /** What is told of a row beside it, made from it. */
@@ -84,10 +94,15 @@ interface Place {
   readonly caller: Caller;
 }
 
-function listOf(reads: Reads, { log, spec, caller }: Place, asked: Asked): Promise<ListAnswer> {
+async function listOf(reads: Reads, { log, spec, caller }: Place, asked: Asked): Promise<ListAnswer> {
   const { tenant, cursor, limit, ...narrowed } = asked;
-  const { kind, columns = {}, sharedTenant, adds } = spec;
-  const where = Object.fromEntries(Object.entries(narrowed).map(([name, value]) => [columns[name] ?? name, value]));
+  const { kind, columns = {}, named = {}, sharedTenant, adds } = spec;
+  const conditions = Object.entries(narrowed).map(async ([name, value]) => {
+    const all =
+      typeof value === 'string' ? named[name]?.(reads, caller, value, { tenant, asked: narrowed }) : undefined;
+    return [columns[name] ?? name, (await all) ?? value] as const;
+  });
+  const where = Object.fromEntries(await Promise.all(conditions));
   return reads.list(caller, {
     log,
     kind,

@@ -35,6 +35,9 @@ const Things = listsController({
         subject: idText.optional(),
       },
       columns: { state: 'phase' },
+      named: {
+        subject: (_reads, _caller, subject, { tenant }) => Promise.resolve([subject, `${tenant ?? 'own'}:${subject}`]),
+      },
       one: { column: 'thing_id', summary: 'One thing.' },
     },
     questions: {
@@ -146,7 +149,7 @@ async function call(
 }
 
 describe('a list', () => {
-  it('narrows columns by the members of its query, to the tenant of the token', async () => {
+  it('narrows columns by the members of its query, to the tenant of the token, and to all that names the same', async () => {
     expect(await call('GET', '/v1/things?state=open&subject=s-1&limit=7')).toEqual({
       status: 200,
       body: { items: [{ thing_id: 'a', hash: 'ab' }], next_cursor: null },
@@ -155,7 +158,7 @@ describe('a list', () => {
       {
         log: LOG,
         kind: 'thing',
-        where: { phase: ['new', 'waiting'], subject: 's-1', tenant: 'acme' },
+        where: { phase: ['new', 'waiting'], subject: ['s-1', 'own:s-1'], tenant: 'acme' },
         after: undefined,
         limit: 7,
       },
