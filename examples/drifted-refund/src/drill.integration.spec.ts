@@ -146,7 +146,7 @@ describe('recourse drill payments', () => {
     ['a module that is not there', ['drill', 'payments', '--module', 'none.mjs'], 'KIT_UNREADABLE'],
     ['the kit of another adapter', ['drill', 'tickets', ...MODULE], 'ADAPTER_UNKNOWN'],
   ])(
-    'exits with 2 for %s',
+    'exits with 64 for %s',
     async (_case, args, problem) => {
       const { code, note } = await drill(...args);
       expect([code, note.startsWith(`${problem}:`)]).toEqual([64, true]);
