@@ -45,6 +45,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/commands/several.command.ts',
     find: "isAway ||= ended.outcome === 'unknown';",
     replace: "isAway &&= ended.outcome === 'unknown';",
+  },
+  {
     id: 'd47-wrong-call-ends-as-a-blocker',
     requirement: 'D47',
     spec: 'apps/cli/src/problem.unit.spec.ts',

@@ -81,6 +81,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/rules/mutation/recoverability.decider.ts',
     find: 'last.members.length < TOGETHER_MAX',
     replace: 'last.members.length <= 1',
+  },
+  {
     id: 'd65-crowded-out-forgotten',
     requirement: 'D65',
     spec: 'apps/mutation-ledger/src/rules/assumption/standing.decisions.unit.spec.ts',

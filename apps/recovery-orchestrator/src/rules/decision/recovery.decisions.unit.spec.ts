@@ -248,7 +248,9 @@ describe('the decision table as a whole', () => {
     fc.assert(
       fc.property(
         anyFacts,
-        fc.constantFrom(...HANDLES.filter((handle) => !['bound', 'step_pending', 'asked', 'read_only'].includes(handle))),
+        fc.constantFrom(
+          ...HANDLES.filter((handle) => !['bound', 'step_pending', 'asked', 'read_only'].includes(handle)),
+        ),
         (facts, handle) => {
           fc.pre(facts.execution === 'succeeded' && facts.recoverability === 'reversal_available');
           expect(decideRecovery({ ...facts, handle }).decision).toBe('manual_review');
