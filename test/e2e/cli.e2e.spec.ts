@@ -15,7 +15,7 @@ const LOGS = [
   'recourse.recoveries',
   'recourse.budgets',
 ];
-const EXIT = { done: 0, found: 1, usage: 2, refused: 3 } as const;
+const EXIT = { done: 0, found: 1, usage: 64, refused: 3 } as const;
 
 interface Ended {
   readonly code: number;

@@ -15,7 +15,7 @@ const LOG = 'recourse.recoveries';
 const REQUESTS = 'recourse.tool-requests.payments';
 const OWNER = 'recovery-orchestrator';
 const READER = 'mutation-ledger';
-const EXIT = { done: 0, usage: 2, refused: 3, declined: 6 } as const;
+const EXIT = { done: 0, usage: 64, refused: 3, declined: 6 } as const;
 
 interface Stored {
   readonly partition: number;

@@ -13,7 +13,7 @@ import type { Facts, OpenItem } from '../e2e/system.testing.js';
 
 const [LOG, OWNER] = ['recourse.recoveries', 'recovery-orchestrator'];
 const LEAD_MS = 300_000;
-const EXIT = { done: 0, usage: 2, refused: 3, declined: 6 } as const;
+const EXIT = { done: 0, usage: 64, refused: 3, declined: 6 } as const;
 
 let started: System | undefined;
 let system: System;

@@ -89,7 +89,7 @@ describe('linting contracts', () => {
     ['it is no YAML', 'broken.yaml'],
     ['a key stands twice', 'twice.yaml'],
     ['an alias blows up', 'bomb.yaml'],
-  ])('exits with 2 when %s', async (_, name) => {
+  ])('exits as a call that is wrong when %s', async (_, name) => {
     file('broken.yaml', 'a: [1');
     file('twice.yaml', 'name: a\nname: b\n');
     file(
@@ -114,7 +114,7 @@ describe('comparing contracts', () => {
     expect(await call(['diff', newer, older, '--json'])).toMatchObject({ code: 0 });
   });
 
-  it('exits with 2 where they are of two capabilities', async () => {
+  it('exits as a call that is wrong where they are of two capabilities', async () => {
     const refund = file('refund.yaml', example('payments.issue_refund'));
     const reverse = file('reverse.yaml', example('payments.reverse_refund'));
     expect(await call(['diff', refund, reverse])).toMatchObject({
