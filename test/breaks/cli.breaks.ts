@@ -43,8 +43,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/commands/several.command.unit.spec.ts',
     test: 'several steps that are decided about at once are sent no more once the service is out of reach, and again under the same keys',
     file: 'apps/cli/src/commands/several.command.ts',
-    find: "isAway ||= ended.outcome === 'unknown';",
-    replace: "isAway &&= ended.outcome === 'unknown';",
+    find: "isStuck ||= ended.outcome === 'unknown' ||",
+    replace: "isStuck &&= ended.outcome === 'unknown' ||",
   },
   {
     id: 'd47-wrong-call-ends-as-a-blocker',

@@ -5,7 +5,7 @@ import * as modules from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_MIN = 22;
-const USAGE_EXIT_CODE = 2;
+const USAGE_EXIT_CODE = 64;
 const program = new URL('../dist/main.js', import.meta.url);
 
 if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {

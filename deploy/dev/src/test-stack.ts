@@ -88,5 +88,6 @@ async function removeAbandoned(): Promise<void> {
 
 async function removeData(dataDir: string): Promise<void> {
   await wipe(dataDir);
-  rmSync(dataDir, { recursive: true, force: true });
+  // A process that was just ended may still write.
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }

@@ -51,7 +51,9 @@ const MANY = 5;
 
 /** What ends many of one kind at once; null where nothing does. Pure. */
 function manyText(items: readonly Doc[]): string | null {
-  const count = (kind: string): number => items.filter((item) => item['kind'] === kind).length;
+  // What somebody refused is tried again by nobody.
+  const count = (kind: string): number =>
+    items.filter((item) => item['kind'] === kind && item['reason'] !== 'DENIED').length;
   const said = [
     ['approval', 'approvals', 'approve-all'],
     ['manual', 'steps that are manual', 'retry-all'],

@@ -52,6 +52,10 @@ describe('what waits for a person', () => {
     };
     expect(await listed(count)).toContain(words);
     expect(await listed(4)).not.toContain('-all');
+    const denied = Array.from({ length: 9 }, () => ({ ...ITEM, kind, reason: 'DENIED' }));
+    const { call, out } = desk(() => Response.json({ items: denied, next_cursor: null }));
+    await call('items', '--kind', kind);
+    expect(out()).not.toContain('-all');
   });
 
   it('says nothing of parked records where there are none', async () => {

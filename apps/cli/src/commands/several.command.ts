@@ -105,7 +105,8 @@ async function decideAll(session: Session, verb: SeveralVerb, options: SeveralOp
   const digest = setDigest(verb, chosen.going);
   const shown = { digest, more, items: chosen.going, left_out: chosen.left_out };
   const text = (): string => chosenText(chosen, { digest, more });
-  if (options.preview === true || chosen.going.length === 0) {
+  const isEmpty = chosen.going.length === 0;
+  if (options.preview === true || (isEmpty && options.digest === undefined)) {
     session.show(shown, text);
     return 'done';
   }
@@ -131,11 +132,19 @@ async function lookedUp(
   const query = { state: PHASE_FOR[verb], run_id: run, tenant: session.tenant };
   const found = await orchestrator.list('/v1/reviews', query, LOOKED_MAX);
   const meant = found.items.filter(isMeant(narrowing));
-  const rows = meant.slice(0, limit);
-  const items = await eachOf(rows, 'looked at', session, (row) =>
-    orchestrator.get(reviewPath(idOf(row)), { tenant: cellText(row['tenant']) }),
-  );
-  return { chosen: choose(verb, items), more: found.more || meant.length > rows.length };
+  let chosen: Chosen = { going: [], left_out: [] };
+  let looked = 0;
+  // What is left out, such as what has closed by now, keeps nobody from the rest.
+  while (looked < meant.length && chosen.going.length < limit) {
+    const rows = meant.slice(looked, looked + limit - chosen.going.length);
+    looked += rows.length;
+    const items = await eachOf(rows, 'looked at', session, (row) =>
+      orchestrator.get(reviewPath(idOf(row)), { tenant: cellText(row['tenant']) }),
+    );
+    const { going, left_out } = choose(verb, items);
+    chosen = { going: [...chosen.going, ...going], left_out: [...chosen.left_out, ...left_out] };
+  }
+  return { chosen, more: found.more || meant.length > looked };
 }
 
 /** Errors: CliProblem(CONFIRMATION_NEEDED, DIGEST_NEEDED). */
@@ -155,7 +164,7 @@ async function isAgreed(
   return isYes(await terminal.ask(`${SAYS[verb].asks} ${String(count)} ${count === 1 ? 'step' : 'steps'}? [y/N] `));
 }
 
-/** One command for each. Once a service is out of reach nothing more is sent. */
+/** One command for each. Once a service is out of reach, or does not get to it, nothing more is sent. */
 async function sendAll(
   session: Session,
   verb: SeveralVerb,
@@ -164,15 +173,18 @@ async function sendAll(
 ): Promise<readonly Ended[]> {
   session.renewToken();
   const orchestrator = session.service('recoveries');
-  let isAway = false;
+  let isStuck = false;
   return eachOf(going, 'sent', session, async (item): Promise<Ended> => {
     const step = idOf(item);
-    if (isAway) return { step_id: step, outcome: 'not_sent', code: null, detail: null };
+    if (isStuck) return { step_id: step, outcome: 'not_sent', code: null, detail: null };
     const ended = await sendOne(orchestrator, verb, item, { reason, key: keyOfOne(key, verb, step) });
-    isAway ||= ended.outcome === 'unknown';
+    isStuck ||= ended.outcome === 'unknown' || ended.outcome === 'pending';
     return ended;
   }).finally(() => {
-    if (isAway) session.terminal.note(`sent again with --idempotency-key ${key}, nothing is done twice`);
+    if (isStuck)
+      session.terminal.note(
+        `look at what is left with --preview, and send it with --idempotency-key ${key}: nothing is done twice`,
+      );
   });
 }
 
@@ -228,15 +240,13 @@ function chosenText(
   const parts = [
     going.length === 0 ? 'none' : formatTable(CHOSEN_COLUMNS, going),
     left.length === 0 ? '' : formatTable(LEFT_OUT_COLUMNS, left),
-    going.length === 0
-      ? ''
-      : formatFields([
-          ['steps', going.length],
-          ['value', totals(going)],
-          ['left out', left.length === 0 ? null : `${String(left.length)}: read each with recourse reviews show`],
-          ['more', more ? 'others fit, too: call it again afterwards' : null],
-          ['digest', digest],
-        ]),
+    formatFields([
+      ['steps', going.length === 0 ? null : going.length],
+      ['value', going.length === 0 ? null : totals(going)],
+      ['left out', left.length === 0 ? null : `${String(left.length)}: read each with recourse reviews show`],
+      ['more', more ? 'others fit, too: call it again afterwards' : null],
+      ['digest', going.length === 0 ? null : digest],
+    ]),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }

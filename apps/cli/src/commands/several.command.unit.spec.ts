@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import { desk } from '../desk.testing.js';
 import type { Asked, Desk, Respond } from '../desk.testing.js';
@@ -50,6 +51,12 @@ function orchestrator(
       }));
     return Response.json({ items: rows, next_cursor: null });
   };
+}
+
+/** A clock that is two seconds on whenever it is read. */
+function ticking(): () => number {
+  let now = 0;
+  return () => (now += 2_000);
 }
 
 const sent = ({ asked }: Desk): readonly Asked[] => asked.filter(({ method }) => method === 'POST');
@@ -196,12 +203,45 @@ describe('several steps that are decided about at once', () => {
     const call = (): Promise<number> =>
       at.call('recoveries', 'approve-all', '--reason', 'seen', '--idempotency-key', 'night');
     expect(await call()).toBe(EXIT_CODES.unavailable.code);
-    expect(at.note()).toContain('sent again with --idempotency-key night, nothing is done twice');
+    expect(at.note()).toContain('send it with --idempotency-key night: nothing is done twice');
     expect(at.out()).toMatch(/unknown\s+SERVICE_UNREACHABLE[^]*not_sent/u);
     const keys = new Set(sent(at).map(({ key }) => key));
     expect(keys.size).toBeLessThan(items.length);
     await call();
     expect(new Set(sent(at).map(({ key }) => key))).toEqual(keys);
+  });
+
+  it('are sent no more where the service does not get to them, and say under which key', async () => {
+    const items = Array.from({ length: 40 }, (_, at) => item(`s${String(at)}`));
+    const clock = { ...systemClock, sleep: () => Promise.resolve(), monotonic: ticking() };
+    const taken = (): Response => Response.json({ status: 'pending' }, { status: 202 });
+    const at = desk(orchestrator(items, taken), { said: 'y', clock });
+    expect(await at.call('recoveries', 'approve-all', '--reason', 'seen')).toBe(EXIT_CODES.pending.code);
+    expect(at.out()).toMatch(/pending\s+OUTCOME_PENDING[^]*not_sent/u);
+    expect(at.note()).toMatch(/send it with --idempotency-key \S+: nothing is done twice/u);
+  });
+
+  it('are not those of a digest where none of them is left', async () => {
+    const items = [item('s1')];
+    const at = desk(orchestrator(items));
+    await at.call('recoveries', 'approve-all', '--preview');
+    const digest = digestIn(at.out());
+    items.splice(0, 1, item('s1', { may: ['deny'], time_left_ms: 0 }));
+    const decide = (...more: readonly string[]): Promise<number> =>
+      at.call('recoveries', 'approve-all', '--reason', 'seen', '--yes', '--digest', digest, ...more);
+    expect(await decide()).toBe(EXIT_CODES.refused.code);
+    expect(await decide('--fact', 'mistyped')).toBe(EXIT_CODES.refused.code);
+    expect(sent(at)).toEqual([]);
+  });
+
+  it('are as many as were asked for, however many before them are left out', async () => {
+    const late = { may: ['deny'], time_left_ms: 0 };
+    const at = desk(orchestrator([item('l1', late), item('l2', late), item('s1'), item('s2'), item('s3')]), {
+      said: 'y',
+    });
+    expect(await at.call('recoveries', 'approve-all', '--limit', '2', '--reason', 'seen')).toBe(0);
+    expect(sent(at).map(({ pathname }) => pathname)).toEqual(['/v1/steps/s1/approve', '/v1/steps/s2/approve']);
+    expect(at.note()).toContain('others fit, too');
   });
 
   it.each(['--run', '--root', '--fact', '--capability', '--why'])(

@@ -74,7 +74,7 @@ function openAlarm(id: string, body: PlacedRecord['body']): OpenAlarm {
   return { id, finding, log, detail, deadlineAt: Number(body['deadline_at']) };
 }
 
-/** The open alarms that are meant, as they were raised. Errors: CliProblem(ALARM_UNKNOWN) where one is not open, or none fits. */
+/** The open alarms that are meant, as they were raised. Errors: CliProblem(ALARM_UNKNOWN) where one is not open, none fits, or one of the words narrows to nothing: it may be the id of an alarm behind `--log`. */
 export function chosenIn({ open }: Alarms, wanted: Wanted): readonly OpenAlarm[] {
   const unknown = wanted.ids.filter((id) => !open.has(id));
   if (unknown.length > 0)
@@ -86,6 +86,20 @@ export function chosenIn({ open }: Alarms, wanted: Wanted): readonly OpenAlarm[]
       'refused',
       { remedy: '`recourse items --kind alarm` lists those that are.' },
     );
+  const idle = [
+    ...(wanted.findings ?? []).filter((finding) => !isOne(open, { ids: [], findings: [finding] })),
+    ...(wanted.logs ?? []).filter((log) => !isOne(open, { ids: [], logs: [log] })),
+  ];
+  if (idle.length > 0)
+    throw new CliProblem(
+      'ALARM_UNKNOWN',
+      `no alarm that is open has the finding or log ${idle.join(', ')}`,
+      'refused',
+      {
+        remedy:
+          '`recourse items --kind alarm` lists those that are: REASON is the finding, LOG the log. Ids stand before the options.',
+      },
+    );
   const chosen = [...open.values()].filter((alarm) =>
     wanted.ids.length > 0 ? wanted.ids.includes(alarm.id) : fits(alarm, wanted),
   );
@@ -93,6 +107,10 @@ export function chosenIn({ open }: Alarms, wanted: Wanted): readonly OpenAlarm[]
   throw new CliProblem('ALARM_UNKNOWN', 'no alarm that is open fits', 'refused', {
     remedy: '`recourse items --kind alarm` lists those that are: REASON is the finding, LOG the log.',
   });
+}
+
+function isOne(open: Alarms['open'], wanted: Wanted): boolean {
+  return [...open.values()].some((alarm) => fits(alarm, wanted));
 }
 
 /** Items say a finding in capitals. */

@@ -23,7 +23,7 @@ describe('a consumer that asks for a transaction in its own handler', () => {
         codecs: stage.codecs(),
         clock: stage.clock,
         registerSchemas: true,
-        inbox: new MemoryInbox(),
+        inbox: new UnnestedInbox(new MemoryInbox(), 0),
         onRollback: async ({ commitId }: { readonly commitId: string }) => {
           await made.transact(() => Promise.resolve()).catch((cause: unknown) => refused.push(String(cause)));
           if ('poll' in made) await made.poll().catch((cause: unknown) => refused.push(String(cause)));
@@ -69,5 +69,19 @@ describe('an inbox', () => {
     expect(await inbox.transact('derive', () => Promise.resolve('next'))).toBe('next');
     isOver(undefined);
     expect(await Promise.all(later)).toEqual(['later']);
+  });
+
+  it('takes what a handler began and does not wait for once the handler is over', async () => {
+    const inbox = new UnnestedInbox(new MemoryInbox());
+    const later: Promise<string>[] = [];
+    const told: string[] = [];
+    await inbox.transact('apply', async () => {
+      later.push(inbox.transact('derive', () => Promise.resolve('later')));
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+      told.push('applied');
+    });
+    expect([told, await Promise.all(later)]).toEqual([['applied'], ['later']]);
   });
 });

@@ -87,7 +87,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   private readonly options: RollbackConsumerOptions<Tx>;
 
   constructor(given: RollbackConsumerOptions<Tx>) {
-    const options = { ...given, inbox: new UnnestedInbox(given.inbox) };
+    const options = { ...given, inbox: UnnestedInbox.of(given.inbox) };
     this.options = options;
     const {
       kafka,

@@ -86,7 +86,7 @@ class Poller<Tx> implements RollbackPoll<Tx> {
 
   constructor(private readonly options: RollbackPollOptions<Tx>) {
     const { kafka, codecs, clock, registerSchemas = false, subscription } = options;
-    this.inbox = new UnnestedInbox(options.inbox);
+    this.inbox = UnnestedInbox.of(options.inbox);
     const { inbox } = this;
     const { onTrouble = warningOf(subscription.consumer, clock) } = options;
     this.onTrouble = onTrouble;

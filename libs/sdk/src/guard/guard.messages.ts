@@ -95,7 +95,7 @@ export interface ForwardTool<Value extends Json = Json> {
   stage?(args: Json, context: ForwardContext): Promise<string>;
   /** Gives back what was staged for an intent that could not be told; every other staged part is given back by the worker's cancel tool. */
   unstage?(args: Json, context: ForwardContext): Promise<void>;
-  /** The provider's handle in a result. Needed where the contract requires one. */
+  /** The provider's handle in a result: the very answer, and where that gives none, what JSON says of it. Needed where the contract requires one. */
   externalTransactionRef?(result: Json): string | null;
   /** Checks arguments beyond the contract's schema (zod and its kin). */
   readonly schema?: StandardSchema;

@@ -87,6 +87,8 @@ async function placed(tool: ForwardTool, given: GuardedCall, options: GuardOptio
   const read = argsWritten(given.args);
   // Nothing tells such a call from another, so that it is made in no mode.
   if ('problem' in read) return outOfPlace(tool, given, read.problem, { ...options, mode: 'enforce' });
+  const lacking = read.lost === null ? null : objection(options, read.lost);
+  if (lacking !== null) return { answer: lacking.stop, value: null };
   const misplaced = options.mode === 'off' ? [] : placeProblems(given);
   if (misplaced.length > 0) return outOfPlace(tool, given, { code: 'PLACE_INVALID', problems: misplaced }, options);
   // Nothing is told of a call in `off`, and its place may be anything.

@@ -7,6 +7,7 @@ import type { BindingFacts, Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { unfitFor } from '../producer/fitting.js';
 import { wordsOf } from '../tool/thrown.js';
+import { written } from '../written.js';
 import type { ForwardTool } from './guard.messages.js';
 
 /** A handle, or why there is none where the tool gave something. */
@@ -18,25 +19,38 @@ export interface Handle {
 
 const NONE: Handle = { handle: null, problem: null };
 
-/** Reads the handle off an answer; a number is its text, as in most APIs an id is. Errors: none. */
+/**
+ * Reads the handle off an answer; a number is its text, as in most APIs an id is. Errors: none.
+ *
+ * Shape:  off the very answer of the tool, which may be more than JSON keeps of it; where that gives none, off what JSON says of it.
+ */
 export function handleIn(
   { externalTransactionRef: read }: Pick<ForwardTool, 'externalTransactionRef'>,
-  result: Json,
+  result: unknown,
 ): Handle {
   if (read === undefined) return NONE;
+  const own = readOff(read, result);
+  if (own.handle !== null) return own;
+  const said = readOff(read, written(result).json);
+  return said.handle === null ? own : said;
+}
+
+function readOff(read: NonNullable<ForwardTool['externalTransactionRef']>, result: unknown): Handle {
   let given: unknown;
   try {
-    given = read(result);
+    given = read(result as Json); // whatever its type says of it: it is the tool's own answer
   } catch (cause) {
     return {
       handle: null,
       problem: `externalTransactionRef threw: ${wordsOf(cause)}`,
     };
   }
-  if (given === null || given === undefined) return NONE;
-  if (typeof given === 'string' || typeof given === 'bigint') return recordable(String(given));
-  if (typeof given === 'number' && Number.isSafeInteger(given)) return recordable(String(given));
-  return { handle: null, problem: `externalTransactionRef gave ${kindOf(given)}; return the handle as a text` };
+  // An id of a class of its own says in JSON what it is.
+  const said = typeof given === 'object' && given !== null ? written(given).json : given;
+  if (said === null || said === undefined) return NONE;
+  if (typeof said === 'string' || typeof said === 'bigint') return recordable(String(said));
+  if (typeof said === 'number' && Number.isSafeInteger(said)) return recordable(String(said));
+  return { handle: null, problem: `externalTransactionRef gave ${kindOf(said)}; return the handle as a text` };
 }
 
 /** A handle that no record holds is as good as none, and its outcome is told all the same (L7). */

@@ -26,6 +26,8 @@ describe('a handle', () => {
     ['a text', 'rf_1', 'rf_1'],
     ['a number', 4711, '4711'],
     ['a big number', 9_007_199_254_740_993n, '9007199254740993'],
+    ['an id of a class of its own', { toJSON: () => '65f0' }, '65f0'],
+    ['an address', new URL('https://bank.example/refunds/7'), 'https://bank.example/refunds/7'],
   ])('that is %s is told as a text', async (_what, given, told) => {
     expect(await refundedWith(() => given)).toEqual({
       kind: 'succeeded',
@@ -33,6 +35,18 @@ describe('a handle', () => {
       handle: told,
       heard: [],
     });
+  });
+
+  it('is read off what JSON says of an answer where the answer itself has none', async () => {
+    const scene = refund({
+      tool: {
+        execute: () => Promise.resolve({ toJSON: () => ({ refund_id: 'rf_9', status: 'done' }) } as never),
+        externalTransactionRef: (result) => (result as { readonly refund_id?: string }).refund_id ?? null,
+      },
+    });
+    await scene.run();
+    const executed = scene.producer.told.find(({ type }) => type === 'ToolExecuted');
+    expect(executed).toMatchObject({ outcome: { externalTransactionRef: 'rf_9' } });
   });
 
   it.each([

@@ -47,20 +47,25 @@ export function intentProblem(
       );
 }
 
-/** Arguments as they are recorded, and as the tool is given them; or what is wrong with those of which nobody could tell one call from another. */
-export function argsWritten(given: unknown): { readonly args: Json } | { readonly problem: GuardTrouble } {
+/**
+ * Arguments as they are recorded, and as the tool is given them, with what JSON keeps nothing of left out and named; or what is wrong
+ * with those of which nobody could tell one call from another.
+ */
+export function argsWritten(
+  given: unknown,
+): { readonly args: Json; readonly lost: GuardTrouble | null } | { readonly problem: GuardTrouble } {
   const { json, lost, problem } = written(given);
   if (problem !== null)
     return {
       problem: argsRefused(`args have to be JSON, ${String(JSON_DEPTH_MAX)} levels deep at the most: ${problem}`),
     };
-  if (lost.length === 0) return { args: json };
+  if (lost.length === 0) return { args: json, lost: null };
   const problems = lost.map((one) => ({
     code: 'ARGS_VALUE',
     path: `/args${one.path}`,
     message: `args hold ${lossText([one])}: pass text, numbers, lists and plain objects`,
   }));
-  return { problem: { code: 'ARGS_INVALID', problems } };
+  return { args: json, lost: { code: 'ARGS_INVALID', problems } };
 }
 
 const argsRefused = (message: string): GuardTrouble => ({
