@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p12-own-and-still-without-call',
+    requirement: 'P12/handle',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.advanced.unit.spec.ts',
+    test: 'an effect that names its handle after it fell, straight may be tried again by the person who had it before it named a handle that is its own',
+    file: 'apps/recovery-orchestrator/src/rules/step/step.decider.ts',
+    find: 'step.reason === HANDLE_ASKED || (isPersons && step.call === null)',
+    replace: 'step.reason === HANDLE_ASKED',
+  },
+  {
     id: 'p12-called-while-asked',
     requirement: 'P12/handle',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.advanced.unit.spec.ts',
@@ -16,8 +25,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.advanced.unit.spec.ts',
     test: 'an effect that names its handle after it fell, straight is undone once the handle is its own',
     file: 'apps/recovery-orchestrator/src/rules/step/step.decider.ts',
-    find: "if (step.reason !== HANDLE_ASKED && (isOwner || step.phase !== 'manual')) return [];",
-    replace: "if (isOwner || step.phase !== 'manual') return [];",
+    find: 'step.reason === HANDLE_ASKED || (isPersons && step.call === null)',
+    replace: 'isPersons && step.call === null',
   },
   {
     id: 'p12-foreign-called',

@@ -11,7 +11,7 @@
 //   F2. Many triggers of one decision end as if each had been decided after the other (D3, D4, E20).
 //   F3. What the same decision records anew is not marked from the row of before: it is remembered, and marked from the next.
 import { append, NOTHING } from '@recourse/event-log';
-import type { DecideContext, Decision, RowAddress } from '@recourse/event-log';
+import type { DecideContext, Decision, RowAddress, StateView } from '@recourse/event-log';
 import { isAmong } from '@recourse/kernel';
 import { admission } from '../rules/admission/admission.decisions.js';
 import { boundOf, outOfBand } from '../rules/rollback/bound.decider.js';
@@ -32,8 +32,9 @@ import type { Contradiction, Finding, MutationRecord } from '../rules/record.mes
 import { Draft, breakerFact, seenOf } from './limits.part.js';
 import { heldKey, readHelds } from '../rows/limit.rows.js';
 import { storedMutationIn } from '../rows/mutation.rows.js';
-import { marks, MARKS_BYTES_MAX } from './marks.part.js';
+import { marks } from './marks.part.js';
 import type { MarkPolicy, Room } from './marks.part.js';
+import { bytesOf, bytesOfMember, bytesOfTold, MARKS_BYTES_MAX } from './weights.js';
 import { canBeMarked, isRemembered, rollbackIn } from '../rows/rollback.rows.js';
 import { judgeRefs } from '../rules/mutation/refs.decider.js';
 
@@ -109,7 +110,18 @@ function decideAll(
     draft.take(decided.records);
     others.push(...decided.records);
   }
-  return [...marks(context, members, room, policy), ...others];
+  // What was held before it was admitted after all is held before it is marked.
+  const falling = new Set(members.map(({ mutation_id }) => mutation_id));
+  const [before, after] = partition(
+    others,
+    ({ type, body }) => type === 'TriggerHeld' && falling.has(body.mutation_id),
+  );
+  return [...before, ...marks(context, members, room, policy), ...after];
+}
+
+/** Those of which something is so, and the others, each in their order. */
+function partition<T>(all: readonly T[], isSo: (one: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [all.filter(isSo), all.filter((one) => !isSo(one))];
 }
 
 /** One trigger, and the mark it leads to. */
@@ -183,21 +195,27 @@ export function onHeldDue(context: DecideContext, { group: cause, key }: Place, 
 
 /** What is said to hold again is let go by a person alone, whatever held it before. */
 function leftToPerson(
-  { now }: DecideContext,
+  context: DecideContext,
   trigger: Trigger,
   { held: before }: RollbackDoc,
   policy: FallPolicy,
 ): Pick<Decided, 'records' | 'cause'> {
-  const holding = holdsAgain(trigger);
+  const holding = holdsAgain(trigger, standingOf(context, trigger) === 'other');
   const isKnown = before?.cause === holding.cause;
-  return { records: isKnown ? [] : [held(trigger, holding, now, policy)], cause: holding.cause };
+  return { records: isKnown ? [] : [held(trigger, holding, context.now, policy)], cause: holding.cause };
 }
 
-/** Is what a trigger says still so? A statement that was taken back, or outweighed, rolls nothing back unasked. */
-export function standsStill({ views }: DecideContext, { tenant, run_id, evidence }: Trigger): boolean {
-  if (evidence.ref === null || evidence.partition === -1 || evidence.kind === 'lineage') return true;
-  const found = judgeRefs(tenant, run_id, [evidence.ref], views.view('assumptions'));
-  return found.every(({ judged }) => judged.verdict === 'invalidated');
+/** What stands of the ref of a trigger: its source's word, another's, or none. Of several that say so the newest is known. */
+function standingOf({ views }: DecideContext, { tenant, run_id, evidence }: Trigger): 'own' | 'other' | 'none' {
+  if (evidence.ref === null || evidence.partition === -1 || evidence.kind === 'lineage') return 'own';
+  const [found] = judgeRefs(tenant, run_id, [evidence.ref], views.view('assumptions'));
+  if (found?.evidence === null || found === undefined) return 'none';
+  return found.evidence.source === evidence.source ? 'own' : 'other';
+}
+
+/** Does what a trigger says stand still? What was taken back, or is another's word by now, rolls nothing back unasked. */
+export function standsStill(context: DecideContext, trigger: Trigger): boolean {
+  return standingOf(context, trigger) === 'own';
 }
 
 /** The time of a rollback has come: its commit can be marked, or a person is asked. */
@@ -205,11 +223,29 @@ export function onRollbackDue(context: DecideContext, { group, key }: Place, pol
   const standing = context.state.get('rollback', group, key) as RollbackDoc | undefined; // rows of this kind are rollbacks
   if (standing === undefined) return NOTHING;
   if (isRemembered(standing) && canBeMarked(context.state, standing)) {
-    const alone = { anew: NOTHING_ANEW, bytesMax: Infinity };
-    return append(...marks(context, [admittedBefore(standing)], alone, policy));
+    const whole = { anew: NOTHING_ANEW, bytesMax: Infinity };
+    return append(...marks(context, rememberedWith(context.state, standing).map(admittedBefore), whole, policy));
   }
   const escalated = escalateRollback(standing, context.now, policy);
   return escalated === null ? NOTHING : append(escalated);
+}
+
+/** Most that was remembered of a run and is marked in one decision. */
+const REMEMBERED_MAX = 100;
+
+/** What was remembered of a run and can be marked, the last executed first, as far as a decision holds it: what comes first is not overtaken. */
+function rememberedWith(state: StateView, { run_id, tenant }: RollbackDoc): readonly RollbackDoc[] {
+  const rows = state.all('rollback', run_id) as readonly RollbackDoc[]; // rows of this kind are rollbacks
+  const waiting = rows
+    .filter((one) => one.tenant === tenant && isRemembered(one) && canBeMarked(state, one))
+    .map((one) => ({ one, mutation: storedMutationIn(state, run_id, one.mutation_id) }))
+    .sort((a, b) => (b.mutation?.recorded_seq ?? 0) - (a.mutation?.recorded_seq ?? 0));
+  let left = MARKS_BYTES_MAX;
+  return waiting.slice(0, REMEMBERED_MAX).flatMap(({ one, mutation }, at) => {
+    const told = bytesOfTold(one.evidence);
+    left -= told + (mutation === undefined ? 0 : bytesOfMember(mutation) + bytesOf(mutation.terms));
+    return at === 0 || left > 0 ? [one] : [];
+  });
 }
 
 type Place = Pick<RowAddress, 'group' | 'key'>;

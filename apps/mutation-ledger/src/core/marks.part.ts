@@ -7,9 +7,8 @@
 //   M5. No decision is larger than a batch (L4): what does not fit is remembered, and marked in a decision of its own.
 //   M6. Who counts toward the breaker of a capability counts before its mark: whoever reads in order hears of an open breaker first.
 import type { DecideContext } from '@recourse/event-log';
-import { asStored } from '@recourse/event-log';
 import { isCommitId } from '@recourse/lineage';
-import type { CommitRef, Execution, Fallen, MutationRef, Payload } from '@recourse/messages';
+import type { CommitRef, Fallen } from '@recourse/messages';
 import { fellTogether, isSameReason } from '@recourse/messages';
 import { commitIn } from '../rows/commit.rows.js';
 import { mutationIn, storedMutationIn } from '../rows/mutation.rows.js';
@@ -22,7 +21,6 @@ import { isHandleAsked } from '../rules/handle/handle.decider.js';
 import { isHeld } from '../rules/mutation/hold.decider.js';
 import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
 import { rollBack } from '../rules/mutation/mutation.decider.js';
-import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import { endingBy } from '../rules/mutation/closing.decider.js';
 import { EFFECTS_MAX } from '../rules/mutation/refs.decider.js';
@@ -36,6 +34,7 @@ import { Draft, countMarked } from './limits.part.js';
 import { stepsOf } from './run-steps.js';
 import type { MarkedBy } from './trends.part.js';
 import { rises } from './trends.part.js';
+import { bytesOf, bytesOfMember, bytesOfPlan, bytesOfTold, FALL_BYTES_MAX, PLAN_BYTES_MAX } from './weights.js';
 
 /** What marking needs beside the state. */
 export interface MarkPolicy extends LedgerPolicy, Keeping {
@@ -45,12 +44,6 @@ export interface MarkPolicy extends LedgerPolicy, Keeping {
 }
 
 const NO_DIGEST = Buffer.alloc(0);
-
-/** Bytes of what is planned about the members of one record, about: one plan is one decision of the orchestrator (L4). */
-const PLAN_BYTES_MAX = 750_000;
-
-/** Bytes of marks in one decision: with the execution that leads to them they fit a batch (L4). */
-export const MARKS_BYTES_MAX = 350_000;
 
 /** What the marks of a decision have to keep to. */
 export interface Room {
@@ -73,18 +66,17 @@ export function marks(
   const falling = new Set(members.map(({ mutation_id }) => mutation_id));
   const fell = new Together();
   const marked: MarkedBy[] = [];
-  let left = bytesMax;
+  const space = new Space(members, bytesMax);
   for (const one of members) {
     const member = withTrend(one, policy.admission);
     const isCommit = isCommitId(member.mutation_id);
     const mark = anew.has(member.mutation_id) || isCommit ? null : markOf(context, member, policy);
     const commit = isCommit ? markOfCommit(context, member, falling, policy) : null;
     const bytes = mark === null ? bytesOf(commit?.body) : fell.bytesOf(mark);
-    if ((mark === null && commit === null) || bytes > left) {
+    if ((mark === null && commit === null) || !space.takes(one, bytes)) {
       fell.beside([remembered(one, context.now), ...withdrawn(context, member, anew, policy)]);
       continue;
     }
-    left -= bytes;
     marked.push({ ...member, agent: agentOf(mark, commit) });
     if (commit !== null) fell.beside([commit]);
     if (mark === null) continue;
@@ -94,6 +86,29 @@ export function marks(
     fell.mark(mark);
   }
   return [...fell.records(), ...rises(context, marked, policy.admission.trend, policy)];
+}
+
+/** What is left of a decision: whatever is not marked is remembered, with its evidence. */
+class Space {
+  #marks: number;
+  #all: number;
+  /** Runs of which one did not fit: what was executed before it is not undone before it. */
+  readonly #full = new Set<string>();
+
+  constructor(members: readonly Admitted[], bytesMax: number) {
+    this.#marks = bytesMax;
+    const remembered = members.reduce((sum, { evidence }) => sum + bytesOfTold(evidence), 0);
+    this.#all = bytesMax === Infinity ? Infinity : FALL_BYTES_MAX - remembered;
+  }
+
+  takes({ run_id, evidence }: Admitted, bytes: number): boolean {
+    const more = bytes - bytesOfTold(evidence);
+    if (bytes > this.#marks || more > this.#all) this.#full.add(run_id);
+    if (this.#full.has(run_id)) return false;
+    this.#marks -= bytes;
+    this.#all -= more;
+    return true;
+  }
 }
 
 /** Whose action or commit fell; one of the two did. */
@@ -126,30 +141,35 @@ class Together {
   }
 
   mark(fallen: Fallen): void {
-    const first = this.#open?.[0];
-    const bytes = bytesOfPlan(fallen);
-    const isAlike =
-      (this.#open?.length ?? 0) < EFFECTS_MAX &&
-      this.#plan + bytes <= PLAN_BYTES_MAX &&
-      first?.run_id === fallen.run_id &&
-      first.tenant === fallen.tenant &&
-      isSameReason(first.evidence, fallen.evidence);
-    if (!isAlike) this.#close();
+    if (!this.#takes(fallen)) this.#close();
     if (this.#open === null) this.#open = [fallen];
     else this.#open.push(fallen);
-    this.#plan += bytes;
+    this.#plan += bytesOfPlan(fallen);
   }
 
   /** Bytes a mark adds: why it fell and its contract stand once in a record of several. */
-  bytesOf({ evidence, terms, consumers, ...own }: Fallen): number {
-    const before = this.#open?.[this.#open.length - 1];
-    const isTold = before !== undefined && isSameReason(before.evidence, evidence);
-    const isBound = isTold && before.terms?.contract_digest.equals(terms?.contract_digest ?? NO_DIGEST) === true;
+  bytesOf(fallen: Fallen): number {
+    const { evidence, terms, consumers, ...own } = fallen;
+    const before = this.#takes(fallen) ? this.#open?.[this.#open.length - 1] : undefined;
+    const isBound = before?.terms?.contract_digest.equals(terms?.contract_digest ?? NO_DIGEST) === true;
     return (
       bytesOfMember(own) +
       (consumers.length === 0 ? 0 : bytesOf(consumers)) +
-      bytesOf(isTold ? evidence.root : evidence) +
+      bytesOf(before === undefined ? evidence : evidence.root) +
       (isBound ? 0 : bytesOf(terms))
+    );
+  }
+
+  /** Is there a record for it: of its run and reason, with room for one more, in its plan, too? */
+  #takes(fallen: Fallen): boolean {
+    const first = this.#open?.[0];
+    return (
+      this.#open !== null &&
+      first?.run_id === fallen.run_id &&
+      first.tenant === fallen.tenant &&
+      this.#open.length < EFFECTS_MAX &&
+      isSameReason(first.evidence, fallen.evidence) &&
+      this.#plan + bytesOfPlan(fallen) <= PLAN_BYTES_MAX
     );
   }
 
@@ -203,85 +223,4 @@ function withdrawn(
   return isHeld(mutation) && mutation.tenant === tenant
     ? cancels(context, mutation, { reason: 'ROLLED_BACK', eventId: rollback_id }, policy)
     : [];
-}
-
-// How much of a batch marks take (L4), about: what is long in them counts, the rest by a flat rate.
-//
-// Boundary: measures what a decision is about to record. No payload is opened to be measured: it is recorded as it is stored.
-
-/** What a member of a mark says beside the execution: two ids, state, hash, place, how it was admitted, numbers. */
-const MEMBER_BYTES = 350;
-/** Hash, key, encoding and lengths of a payload. */
-const PAYLOAD_BYTES = 120;
-/** Numbers, lengths and absent members of an execution and of the ref it is bound by. */
-const FLAT_BYTES = 100;
-
-/** The mark of a mutation, without what its record says once for all: why it fell, and its contract. */
-export function bytesOfMember({
-  execution,
-  ref,
-  found_out: found,
-}: Pick<Mutation, 'execution' | 'ref' | 'found_out'>): number {
-  return (
-    MEMBER_BYTES +
-    bytesOfExecution(execution) +
-    (ref === null ? 0 : bytesOfRef(ref)) +
-    (found === null ? 0 : bytesOf(found))
-  );
-}
-
-/** Beside the execution, its ref and its contract: ids, times and lists of a plan, a look and a dispatch. */
-const PLANNED_BYTES = 200;
-
-/** What is planned about a member: its execution and ref again, the call that undoes it, and that in a look or a leg with the terms of its contract. */
-function bytesOfPlan(fallen: Fallen): number {
-  const { ref, terms } = fallen;
-  return PLANNED_BYTES + bytesOfMember(fallen) + 3 * bytesOfRef(ref) + bytesOf(terms);
-}
-
-/** Named one by one: this is asked for each of a hundred thousand, and going through members by name costs as much as marking them. */
-function bytesOfExecution(execution: Execution): number {
-  const { tenant, run_id, agent_id, step_id, call_id, capability, effect_key, idempotency_key } = execution;
-  const { initiator, objective, subject_ref, external_transaction_ref, staged_ref, derived_from } = execution;
-  return (
-    FLAT_BYTES +
-    (tenant.length + run_id.length + agent_id.length + step_id.length + call_id.length) +
-    (capability.length + effect_key.length + idempotency_key.length) +
-    (lengthOf(initiator) + lengthOf(objective) + lengthOf(subject_ref)) +
-    (lengthOf(external_transaction_ref) + lengthOf(staged_ref)) +
-    (lengthOf(execution.produced_by) + (execution.release === null ? 0 : bytesOf(execution.release))) +
-    (bytesOfPayload(execution.args) + bytesOfPayload(execution.result)) +
-    (bytesOfPayload(execution.prior_value) + bytesOfPayload(execution.rehearsal)) +
-    derived_from.reduce((sum, { run_id: run, commit_id: id }) => sum + run.length + id.length + 4, 0)
-  );
-}
-
-function bytesOfRef(ref: MutationRef): number {
-  const { mutation_id, original_call_id, capability, idempotency_key } = ref;
-  return (
-    FLAT_BYTES +
-    (mutation_id.length + original_call_id.length + capability.length + idempotency_key.length) +
-    (lengthOf(ref.subject_ref) + lengthOf(ref.reversal_capability)) +
-    bytesOfPayload(ref.reversal_args) +
-    ref.reversal_then.reduce((sum, one) => sum + bytesOf(one), 0) +
-    ref.assumption_refs.reduce((sum, name) => sum + name.length + 2, 0)
-  );
-}
-
-function bytesOfPayload(payload: Payload | null): number {
-  if (payload === null) return 1;
-  const { body } = asStored(payload) as Payload; // what it stands for is a payload too
-  return PAYLOAD_BYTES + body.length;
-}
-
-function lengthOf(text: string | null): number {
-  return text?.length ?? 0;
-}
-
-/** Anything else. */
-export function bytesOf(value: unknown): number {
-  if (typeof value === 'string') return value.length + 2;
-  if (value instanceof Uint8Array) return value.length + 40;
-  if (typeof value !== 'object' || value === null) return 8;
-  return Object.values(asStored(value)).reduce<number>((sum, member) => sum + bytesOf(member), 2);
 }

@@ -654,6 +654,32 @@ describe('one decision on many triggers', () => {
       'TriggerUnmatched',
       'TriggerUnmatched',
     ]);
-    on.run.whenDue(1_000).then(fell({}), fell({}));
+    on.run.whenDue(1_000).then(fell({}, {}));
+  });
+
+  it('overtakes none that does not fit it: what was executed before stays until then, and goes in order', () => {
+    on = ledger();
+    const sizes = { m1: 10, m2: 120_000, m3: 120_000, m4: 120_000, m5: 10, m6: 10 };
+    for (const [name, size] of Object.entries(sizes))
+      on.run.when(
+        executed({
+          ...effectOf(name),
+          assumption_refs: ['feed/1#right'],
+          args: plainPayload({ order_id: name, note: 'x'.repeat(size) }),
+        }),
+        500,
+      );
+    const namesIn = () =>
+      eachMember(on.run.recorded()).map(({ type, body }) => [
+        type,
+        Object.keys(sizes).find((name) => idOf(name) === body['mutation_id']),
+      ]);
+    on.run.when(against('big'), 1_000);
+    expect(namesIn()).toEqual([
+      ...['m6', 'm5', 'm4', 'm3'].map((name) => ['MutationsFell', name]),
+      ...['m2', 'm1'].map((name) => ['TriggerUnmatched', name]),
+    ]);
+    on.run.whenDue(1_000);
+    expect(namesIn()).toEqual(['m2', 'm1'].map((name) => ['MutationsFell', name]));
   });
 });

@@ -103,6 +103,33 @@ describe.each(WAYS)('a commit of which a trigger is held, $way', ({ isRebuilt })
       .then(fell({ evidence: { source: 'warehouse', ref: B } }));
   });
 
+  it('falls where it is told after both words, of which the first alone is held', () => {
+    on = ledger({ isRebuilt, admission: { ...NO_LIMITS, trustThresholdPermille: 600 }, reviewDeadlineMs: REVIEW });
+    on.entries.append('warehouse', trusted('warehouse', 900));
+    stated('invalidated', 'ev-1', A, 'crm');
+    stated('invalidated', 'ev-2', B, 'warehouse');
+    const run = on.run.when(executed(effect), 500);
+    run.then(
+      fact('MutationRecorded'),
+      fact('TriggerHeld', { evidence: { source: 'crm' } }),
+      fact('TriggerUnmatched', { evidence: { source: 'warehouse' } }),
+    );
+    run.whenDue(500).then(fell({ evidence: { source: 'warehouse' } }));
+    expect(heldOf(run)).toMatchObject({ phase: 'marked', held: null });
+  });
+
+  it('is held for no word that its source took back, though another says the same by now', () => {
+    const run = start({ trustThresholdPermille: 600 })
+      .when(stated('invalidated', 'ev-1', A, 'crm'), 1_000)
+      .when(stated('invalidated', 'ev-2', B, 'warehouse'), 2_000)
+      .when(stated('holds', 'ev-3', B, 'warehouse'), 2_100)
+      .when(stated('invalidated', 'ev-4', B, 'stranger'), 2_200);
+    on.entries.append('warehouse', trusted('warehouse', 900));
+    run
+      .when(judged('RejectTrigger'), 3_000)
+      .then(fact('TriggerRejected'), fact('SourceJudged'), fact('TriggerHeld', { evidence: { source: 'stranger' } }));
+  });
+
   it('has heard of one word once, however often it is told, and keeps eight beside the first', () => {
     let run = start({ trustThresholdPermille: 600 }).when(stated('invalidated', 'ev-0', A, 'crm'), 1_000);
     for (let at = 1; at <= 12; at += 1)

@@ -139,7 +139,7 @@ describe('the size of a notice', () => {
     { what: 'two hundred members at rest', told: long(200, 1, 40, true), fact: 10, atLeast: 200 },
     { what: 'long refs', told: long(200, 1, 480), fact: 400, atLeast: 50 },
     { what: 'many long refs each', told: long(40, 90, 500), fact: 10, atLeast: 5 },
-    { what: 'long evidence', told: long(60, 2, 500), fact: 60_000, atLeast: 60 },
+    { what: 'long evidence', told: long(60, 2, 500), fact: 4_000, atLeast: 60 },
   ])('is below that of the marks it tells of, and those of a decision fit: $what', async ({ told, fact, atLeast }) => {
     const run = fall(ledger(), told, { shipped: 'x'.repeat(fact) });
     const marks = run.recorded().filter(({ type }) => type === 'MutationsFell');

@@ -5,21 +5,21 @@ import { isClosingRef } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
-import type { Announced, AssumptionStated } from '@recourse/messages';
+import type { Announced, AssumptionStated, Evidence } from '@recourse/messages';
 import { closeByEvent, closedByStatement } from '../rules/mutation/closing.decider.js';
 import { isHeld } from '../rules/mutation/hold.decider.js';
 import { decideFalls, standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Falling, Passed } from '../rules/mutation/lineage.decider.js';
 import type { Binding } from '../rules/mutation/mutation.messages.js';
 import { together } from '../rules/mutation/recoverability.decider.js';
-import { decideReaffirmation, decideStatement } from '../rules/mutation/refs.decider.js';
+import { decideReaffirmation, decideStatement, evidenceOf } from '../rules/mutation/refs.decider.js';
 import { continueSpread, MARKS_PER_EFFECT } from '../rules/mutation/spread.decider.js';
 import type { Weight } from '../rules/mutation/spread.decider.js';
 import type { Body, Finding } from '../rules/record.messages.js';
 import { refScope } from '../rules/identity.js';
 import { fall } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
-import { bytesOf, bytesOfMember } from './marks.part.js';
+import { bytesOf, bytesOfEvidence, bytesOfMember, bytesOfTold, MARKS_BYTES_MAX, ROOT_BYTES } from './weights.js';
 import { withFates } from './fates.part.js';
 import { cancels } from './cancels.js';
 import { bindingsIn, bindingsLastFirst } from '../rows/binding.rows.js';
@@ -33,14 +33,10 @@ export interface StatementPolicy extends FallPolicy {
   readonly marksMax: number;
 }
 
-/** Bytes of marks in one decision of a spread: there is nothing beside them in it (L4). */
-const SPREAD_BYTES_MAX = 600_000;
-/** Why a run falls, about: it stands once in a record. */
-const REASON_BYTES = 700;
-/** The root of its fall, about: each has its own. */
-const ROOT_BYTES = 200;
-/** The mark of a commit without an effect, about. */
-const COMMIT_BYTES = 700;
+/** Bytes of one decision of a spread: there is nothing beside them in it (L4). */
+const SPREAD_BYTES_MAX = 700_000;
+/** The mark of a commit without an effect beside its evidence, about. */
+const COMMIT_BYTES = 450;
 
 /** Statements that reach the commits of a ref: it does not hold, or it holds again. */
 export function isNewsOfRef({ verdict, kind }: Pick<AssumptionStated, 'verdict' | 'kind'>): boolean {
@@ -66,21 +62,17 @@ export function onStatement(
       (binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body, context.now) ?? [],
     ),
   );
-  const contradicted = decideStatement(
-    body,
-    input.partition,
-    input.seq,
-    bindings,
-    spreadsIn(state, scope),
-    policy.effectsMax,
-  );
+  // Each commit may be told of by itself, with the statement: a long one reaches fewer in one decision.
+  const told = bytesOfTold(evidenceOf(body, input.partition, input.seq));
+  const effectsMax = Math.min(policy.effectsMax, Math.max(1, Math.floor(MARKS_BYTES_MAX / told)));
+  const contradicted = decideStatement(body, input.partition, input.seq, bindings, spreadsIn(state, scope), effectsMax);
   const reaffirmed = decideReaffirmation(
     body,
     input.partition,
     input.seq,
     bindings,
     spreadsIn(state, scope),
-    policy.effectsMax,
+    effectsMax,
     views.view('assumptions'),
   );
   const found = [...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed];
@@ -146,25 +138,28 @@ export function onSpreadDue(context: DecideContext, scope: string, policy: State
     {
       marksMax: policy.marksMax,
       bytesMax: SPREAD_BYTES_MAX,
-      weighs: (binding, before) => weightOf(state, binding, before),
+      weighs: (binding, before, evidence) => weightOf(state, { binding, before, evidence }),
     },
   );
   const fared = withFates(context, next, bindings, () => bindingsIn(state, scope));
   return append(...fall(context, withCancels(context, fared, bindings, policy), policy, SPREAD_BYTES_MAX));
 }
 
-/** What the mark of a binding takes of a decision: one that is held owes a worker its cancellation (L4). */
-function weightOf(
-  state: StateView,
-  { run_id, mutation_id, is_held, is_commit }: Binding,
-  before: Binding | undefined,
-): Weight {
+/** A binding, the one before it in the same part, and what speaks against both. */
+interface Reached {
+  readonly binding: Binding;
+  readonly before: Binding | undefined;
+  readonly evidence: Evidence;
+}
+
+/** What a binding takes of a decision, marked or told of by itself; one that is held owes a worker its cancellation (L4). */
+function weightOf(state: StateView, { binding, before, evidence }: Reached): Weight {
+  const { run_id, mutation_id, is_held, is_commit } = binding;
   const marks = is_held === true ? MARKS_PER_EFFECT : 1;
   const mutation = is_commit === true ? undefined : storedMutationIn(state, run_id, mutation_id);
-  if (mutation === undefined) return { marks, bytes: COMMIT_BYTES };
+  const why = bytesOfEvidence(evidence);
+  if (mutation === undefined) return { marks, bytes: Math.max(bytesOfTold(evidence), COMMIT_BYTES + why) };
   const isBeside = before?.run_id === run_id;
-  return {
-    marks,
-    bytes: bytesOfMember(mutation) + ROOT_BYTES + (isBeside ? 0 : REASON_BYTES + bytesOf(mutation.terms)),
-  };
+  const bytes = bytesOfMember(mutation) + ROOT_BYTES + (isBeside ? 0 : why + bytesOf(mutation.terms));
+  return { marks, bytes: Math.max(bytesOfTold(evidence), bytes) };
 }

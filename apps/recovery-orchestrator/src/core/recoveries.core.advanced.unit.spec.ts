@@ -270,6 +270,17 @@ describe.each(WAYS)('an effect that names its handle after it fell, $way', ({ is
     expect(stepOf(foreign)).toMatchObject({ phase: 'manual', call: null });
   });
 
+  it('may be tried again by the person who had it before it named a handle that is its own', () => {
+    const opened = harness(core(), { isRebuilt, views: views() }).when(markedInput(UNCERTAIN), MARKED_AT);
+    const deadline = Number(stepOf(opened)?.['due_at']);
+    const run = opened.whenDue(deadline);
+    expect(stepOf(run)).toMatchObject({ phase: 'manual', reason: 'FORWARD_UNRESOLVED' });
+    run.when(recordedAgain({ terms: AUTO, ...{ handle_ref: REF } }), deadline + 1);
+    expect(stepOf(run)).toMatchObject({ phase: 'manual', call: null });
+    run.when(judged(true), deadline + 2).then(fact('MutationAdvanced', { reason: 'POLICY_AUTO' }));
+    expect(stepOf(run)).toMatchObject({ phase: 'manual', call: { capability: 'payments.cancel_refund' } });
+  });
+
   it('hears nothing of the answer where it did not wait for one', () => {
     harness(core(), { isRebuilt, views: views() })
       .when(markedInput({ terms: AUTO }), MARKED_AT)

@@ -5,6 +5,7 @@
 // Invariants
 //   R5. A spread looks at each binding of its ref once, and once more before it ends, however many decisions it takes.
 //   R6. What a spread reaches was bound before its statement: parts only ever leave less of it.
+import type { Evidence } from '@recourse/messages';
 import type { Binding, Spread } from './mutation.messages.js';
 import type { Finding, MutationRecord } from '../record.messages.js';
 import { contradicted, EFFECTS_MAX, isReached, reaffirmed } from './refs.decider.js';
@@ -25,8 +26,8 @@ export interface Bounds {
   /** Marks, each as many as `weighs` says. */
   readonly marksMax: number;
   readonly bytesMax: number;
-  /** What the mark of a binding takes beside that of the one before it. */
-  readonly weighs: (binding: Binding, before: Binding | undefined) => Weight;
+  /** What a binding takes beside the one before it, for what speaks against both. */
+  readonly weighs: (binding: Binding, before: Binding | undefined, evidence: Evidence) => Weight;
 }
 
 /** Bindings of the ref that were recorded before a place in the log, the last first; null: all of them. */
@@ -72,12 +73,12 @@ function taken(
 ): { readonly part: readonly Binding[]; readonly isAll: boolean } {
   const part = [...before];
   const known = new Set(before.map(({ mutation_id }) => mutation_id));
-  const weights = before.map((binding, at) => weighs(binding, before[at - 1]));
+  const weights = before.map((binding, at) => weighs(binding, before[at - 1], spread.evidence));
   let marks = weights.reduce((sum, one) => sum + one.marks, 0);
   let bytes = weights.reduce((sum, one) => sum + one.bytes, 0);
   for (const binding of bindings) {
     if (known.has(binding.mutation_id) || !isToBeTold(spread, binding)) continue;
-    const weight = weighs(binding, part.at(-1));
+    const weight = weighs(binding, part.at(-1), spread.evidence);
     [marks, bytes] = [marks + weight.marks, bytes + weight.bytes];
     if (part.length > 0 && (marks > marksMax || bytes > bytesMax)) return { part, isAll: false };
     part.push(binding);

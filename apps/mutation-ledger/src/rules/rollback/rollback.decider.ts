@@ -110,13 +110,15 @@ export function held(
   });
 }
 
-/** Why a trigger waits whose ref holds again: no breaker that closes and no trust that is gained lets it go. */
-export function holdsAgain({ tenant, evidence }: Trigger): Holding {
+/** Why a trigger waits whose word stands no more: no breaker that closes and no trust that is gained lets it go. */
+export function holdsAgain({ tenant, evidence }: Trigger, isOthers: boolean): Holding {
   const ref = evidence.ref ?? '';
   return {
     reason: 'HOLDS_AGAIN',
     cause: deriveId('holds', tenant, ref),
-    detail: `${ref} no longer stands as false: it was said to hold since`,
+    detail: isOthers
+      ? `of ${ref} the word of another source stands by now`
+      : `${ref} no longer stands as false: it was said to hold since`,
   };
 }
 

@@ -103,7 +103,10 @@ export function advance(step: StepDoc, marked: Marked, context: StepContext): re
 
 /** The ledger knows whose the handle is that an effect named after it fell: it is called by, or a person has the effect for good. */
 export function handleJudged(step: StepDoc, isOwner: boolean, context: StepContext): readonly RecoveryRecord[] {
-  if (step.reason !== HANDLE_ASKED && (isOwner || step.phase !== 'manual')) return [];
+  const isPersons = step.phase === 'manual' || step.phase === 'looking';
+  // Whoever had it before it named its handle lost the call with the question.
+  const isAsked = step.reason === HANDLE_ASKED || (isPersons && step.call === null);
+  if (!isAsked && (isOwner || !isPersons)) return [];
   const { reverses_record_hash, executed_seq, ...known } = step;
   const learnt = {
     recoverability: isOwner ? 'reversal_available' : 'manual_resolution_required',
