@@ -124,8 +124,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'test/issues/a-run-falls-whole.spec.ts',
     test: 'a run that falls is planned whole, each record of it in one batch: effects that overwrote much, whose fact is spread',
     file: 'apps/mutation-ledger/src/core/marks.part.ts',
-    find: 'this.#plan + bytesOfPlan(fallen) <= PLAN_BYTES_MAX',
-    replace: 'bytesOfPlan(fallen) <= PLAN_BYTES_MAX',
+    find: 'this.#plan + this.#planOf(fallen) <= PLAN_BYTES_MAX',
+    replace: 'this.#planOf(fallen) <= PLAN_BYTES_MAX',
   },
   {
     id: 'l4-closed-one-by-one',
@@ -1877,8 +1877,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.spread-cost.unit.spec.ts',
     test: 'a spread puts no more into one record than a decision that acts may hold',
     file: 'apps/mutation-ledger/src/core/marks.part.ts',
-    find: '(this.#open?.length ?? 0) < EFFECTS_MAX &&',
-    replace: '(this.#open?.length ?? 0) >= 0 &&',
+    find: 'this.#open.length < EFFECTS_MAX &&',
+    replace: 'this.#open.length >= 0 &&',
   },
   {
     id: 'e9-newest-of-many-forgotten',
@@ -2545,7 +2545,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.refs.unit.spec.ts',
     test: 'an invalidated ref, straight (D25) finds the commits that were bound to it, and no others',
     file: 'apps/mutation-ledger/src/core/marks.part.ts',
-    find: 'if (!isAlike) this.#close();',
+    find: 'if (!this.#takes(fallen)) this.#close();',
     replace: '',
   },
   {
@@ -2572,7 +2572,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/rollback-notices.unit.spec.ts',
     test: 'the size of a notice is below that of the marks it tells of, and those of a decision fit: long evidence',
     file: 'apps/mutation-ledger/src/core/marks.part.ts',
-    find: 'bytesOf(isTold ? evidence.root : evidence)',
+    find: 'bytesOf(before === undefined ? evidence : evidence.root)',
     replace: 'bytesOf(evidence)',
   },
   {

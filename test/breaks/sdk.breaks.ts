@@ -1356,8 +1356,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.json.unit.spec.ts',
     test: 'arguments with a map inside are refused before the call, with their place',
     file: 'libs/sdk/src/guard/recorded.ts',
-    find: 'if (lost.length === 0) return { args: json };',
-    replace: 'if (lost.length >= 0) return { args: json };',
+    find: 'if (lost.length === 0) return { args: json, lost: null };',
+    replace: 'if (lost.length >= 0) return { args: json, lost: null };',
   },
   {
     id: 'a32-class-without-members-empty',

@@ -127,6 +127,7 @@ class Together {
   readonly #beside: MutationRecord[] = [];
   #open: [Fallen, ...Fallen[]] | null = null;
   #plan = 0;
+  #weighed: { readonly fallen: Fallen; readonly bytes: number } | null = null;
 
   /** Records that stand before the mark they are about; a breaker that opens stands between marks (M6). */
   before(records: readonly MutationRecord[]): void {
@@ -144,7 +145,7 @@ class Together {
     if (!this.#takes(fallen)) this.#close();
     if (this.#open === null) this.#open = [fallen];
     else this.#open.push(fallen);
-    this.#plan += bytesOfPlan(fallen);
+    this.#plan += this.#planOf(fallen);
   }
 
   /** Bytes a mark adds: why it fell and its contract stand once in a record of several. */
@@ -169,8 +170,14 @@ class Together {
       first.tenant === fallen.tenant &&
       this.#open.length < EFFECTS_MAX &&
       isSameReason(first.evidence, fallen.evidence) &&
-      this.#plan + bytesOfPlan(fallen) <= PLAN_BYTES_MAX
+      this.#plan + this.#planOf(fallen) <= PLAN_BYTES_MAX
     );
+  }
+
+  /** Weighed once: each is asked for before it is marked. */
+  #planOf(fallen: Fallen): number {
+    if (this.#weighed?.fallen !== fallen) this.#weighed = { fallen, bytes: bytesOfPlan(fallen) };
+    return this.#weighed.bytes;
   }
 
   records(): readonly MutationRecord[] {
