@@ -36,6 +36,7 @@ import {
   speakerIn,
   speakerOfParked,
   tenantOf,
+  TOO_LARGE,
   PARKED_BYTES_MAX,
 } from './parking.decisions.js';
 import { orderOf } from './parking-order.decisions.js';
@@ -69,6 +70,8 @@ import type { StoredCursor } from './store.port.js';
 
 const UNSIGNED = 'the envelope does not carry the signature of an edge of ours';
 const PROGRESS_KEY = 'progress';
+/** The answer to a command about parked records, with room to spare. */
+const ANSWER_BYTES_MAX = 16_384;
 const NO_HASH = Buffer.alloc(32);
 
 export interface BatchMaterial {
@@ -319,9 +322,9 @@ export class BatchRun {
       },
       origin,
     );
-    if (!this.sealer.isOverfull || mark.sealed.count > 1) return;
+    if (!this.sealer.isOverfull || !isAlone(mark)) return;
     this.#rollback(mark);
-    this.#park(origin, { reason: 'DECISION_TOO_LARGE', detail: 'what this record leads to does not fit one batch' });
+    this.#park(origin, TOO_LARGE);
   }
 
   /** One record for refusals that follow each other, where the last of them in a part is taken. */
@@ -502,13 +505,25 @@ export class BatchRun {
   }
 
   #aboutParked(input: RecordInput, envelope: Doc): CommandAnswer {
+    const from = this.#mark();
     return decideParkedCommand(input, envelope, {
       state: this.overlay,
       redrive: (doc) => this.#redrive(doc),
+      fitting: (about) => this.#fitting(from, about),
       record: (placed: PlacedDecided) => {
         this.#place(placed);
       },
     });
+  }
+
+  /** What is recorded about one parked record, taken back where no batch holds it: a command is answered, and never parked for it. */
+  #fitting(from: Mark, about: () => Problem | null): Problem | null {
+    const mark = this.#mark();
+    const problem = about();
+    // Beside others the command waits for a batch of its own.
+    if (!isAlone(from) || this.sealer.hasRoomFor(ANSWER_BYTES_MAX)) return problem;
+    this.#rollback(mark);
+    return TOO_LARGE;
   }
 
   #aboutReading(input: RecordInput, envelope: Doc): CommandAnswer {
@@ -541,8 +556,15 @@ export class BatchRun {
     const speaker = speakerOfParked(doc);
     const mismatch = speaker === undefined ? null : speakerProblem(speaker, input.type, input.body);
     if (mismatch !== null) return { reason: SPEAKER_MISMATCH, detail: mismatch };
+    if (!this.#concerns(input)) return null;
     const problem = input.source === 'wire' ? findProblem(input.key, input.body) : null;
     return problem ?? this.#redriven(speaker === undefined ? input : { ...input, speaker });
+  }
+
+  /** What is another's to answer passes here, as it would have if it could have been read when it came. */
+  #concerns(input: RecordInput): boolean {
+    const { core, owns } = this.context;
+    return core.inputs.find(({ topic }) => topic === input.topic)?.concerns?.(input, owns) !== false;
   }
 
   #sendHome(doc: Doc): null {
@@ -708,6 +730,11 @@ function isCommand(input: RecordInput): boolean {
 
 function isSignal(cause: unknown): boolean {
   return cause instanceof Lacking || (cause instanceof InvariantViolation && cause.scope === 'partition');
+}
+
+/** Nothing but Progress stands before it: what does not fit here fits no batch. */
+function isAlone({ sealed }: Mark): boolean {
+  return sealed.count <= 1;
 }
 
 function sizeOf({ value }: ParkedOrigin): number {

@@ -17,7 +17,16 @@ import { judgeDelivery, othersPart, SILENT_TYPES } from './loop.decisions.js';
 import { Lane } from './input-lane.js';
 import type { Waiting } from './input-lane.js';
 import { patienceOf } from './patience.js';
-import { badItem, inputOf, mismatchItem, takes, unexpected, unreadableItem, unvouchedItem } from './queue-item.js';
+import {
+  badItem,
+  inputOf,
+  mismatchItem,
+  NO_PLACE,
+  takes,
+  unexpected,
+  unreadableItem,
+  unvouchedItem,
+} from './queue-item.js';
 import type { QueueItem } from './queue-item.js';
 import type { InputSpec, Owns } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
@@ -28,7 +37,6 @@ interface Position {
 }
 type WaitingRecord = Waiting & { readonly record: FetchedRecord };
 
-const ZEROS = Buffer.alloc(32);
 export const inputId = (topic: string, partition: number): string => `${topic}/${partition}`;
 
 export const LANES = ['first', 'others'] as const;
@@ -184,7 +192,7 @@ export class InputQueue {
 
   #judgeWire(waiting: WaitingRecord): QueueItem | Promise<QueueItem> {
     const { spec, partition, record } = waiting;
-    const cursor: StoredCursor = { topic: spec.topic, partition, offset: record.offset + 1, seq: 0, hash: ZEROS };
+    const cursor: StoredCursor = { topic: spec.topic, partition, offset: record.offset + 1, ...NO_PLACE };
     const at = { raw: record, topic: spec.topic, partition };
     if (record.unreadable !== undefined) return unreadableItem(cursor, at, record.unreadable);
     const unvouched = unvouchedItem(cursor, at);
@@ -219,7 +227,7 @@ export class InputQueue {
     const speaker = record.voucher?.kind === 'vouched' ? record.voucher.speaker : undefined;
     const mismatch = speaker === undefined ? null : mismatchItem(cursor, at, { speaker, ...decoded });
     if (mismatch !== null) return mismatch;
-    const heard = inputOf('wire', at, decoded, { seq: 0, hash: ZEROS });
+    const heard = inputOf('wire', at, decoded, NO_PLACE);
     const input = speaker === undefined ? heard : { ...heard, speaker };
     if (spec.concerns?.(input, this.options.owns) === false)
       return { cursor, isMeaningful: true, what: { kind: 'skip' } };
@@ -279,7 +287,7 @@ export class InputQueue {
   }
 
   #headAt(topic: string, partition: number, cursor: StoredCursor | undefined): Head {
-    if (this.#specs.get(topic)?.source !== 'log') return { seq: 0, hash: ZEROS };
+    if (this.#specs.get(topic)?.source !== 'log') return NO_PLACE;
     if (cursor !== undefined) return { seq: cursor.seq, hash: cursor.hash };
     return genesisHead({
       logId: this.options.logId,

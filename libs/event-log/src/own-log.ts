@@ -343,6 +343,11 @@ export class BatchSealer {
     return this.outgoing.length > BATCH_RECORDS_MAX || this.#bytes > BATCH_BYTES_MAX;
   }
 
+  /** Does one more record of so many bytes fit? */
+  hasRoomFor(bytes: number): boolean {
+    return this.outgoing.length < BATCH_RECORDS_MAX && this.#bytes + bytes <= BATCH_BYTES_MAX;
+  }
+
   mark(): { readonly count: number; readonly bytes: number; readonly head: Head } {
     return { count: this.outgoing.length, bytes: this.#bytes, head: this.#head };
   }

@@ -2,7 +2,7 @@
 //
 // Boundary: reads rows and says what happens; taking a record again and appending are the batch's.
 import { PARKED_KIND } from './fold.js';
-import { BEHIND, blocksKey, parkedAgain } from './parking.decisions.js';
+import { BEHIND, blocksKey, parkedAgain, TOO_LARGE } from './parking.decisions.js';
 import { orderOfParked, waitsFor } from './parking-order.decisions.js';
 import type { PlacedDecided, Problem } from './parking.decisions.js';
 import type { Order } from './parking-order.decisions.js';
@@ -14,6 +14,8 @@ export interface ParkingWork {
   /** Takes a parked record as if it came now. Null: it was decided. */
   readonly redrive: (parked: Doc) => Problem | null;
   readonly record: (placed: PlacedDecided) => void;
+  /** Does all that is recorded about one of them, or nothing where no batch holds it: then that is the problem. */
+  readonly fitting: (about: () => Problem | null) => Problem | null;
 }
 
 /** Waits a record of this key and this order behind one that is parked? */
@@ -84,12 +86,17 @@ export function decideParkedCommand({ type, body }: RecordInput, envelope: Doc, 
   for (const doc of isDiscard ? behind.filter(({ reason }) => reason === BEHIND) : [first, ...behind]) {
     // What stays stands before what follows in its order, and before nothing else.
     if (doc !== first && beforeIt(work.state, doc).length > 0) continue;
-    const problem = work.redrive(doc);
+    const problem = work.fitting(() => {
+      const found = work.redrive(doc);
+      if (found === null) close(doc, 'redriven');
+      // Now it was looked at: what is wrong with it is its own, and somebody has to see to it.
+      else if (doc !== first && doc.reason === BEHIND) work.record(parkedAgain(doc, found));
+      return found;
+    });
     if (problem !== null && doc === first) return refuse(409, problem.reason, problem.detail);
-    // Now it was looked at: what is wrong with it is its own, and somebody has to see to it.
-    if (problem !== null && doc.reason === BEHIND) work.record(parkedAgain(doc, problem));
+    // It may fit where it is the first: it stays as it is, and what waits for it does.
+    if (problem === TOO_LARGE) break;
     if (problem !== null) continue;
-    close(doc, 'redriven');
     redriven += 1;
   }
   return { status: 'accepted', httpStatus: 200, code: null, body: { parked_id: id, redriven } };

@@ -139,6 +139,12 @@ export interface Problem {
   readonly detail: string;
 }
 
+/** What a record leads to fits no batch (L4). */
+export const TOO_LARGE: Problem = {
+  reason: 'DECISION_TOO_LARGE',
+  detail: 'what this record leads to does not fit one batch',
+};
+
 /** A record to be appended under a key of its own. */
 export interface PlacedDecided<Body extends Doc = Doc> {
   readonly decided: { readonly type: string; readonly body: Body };

@@ -24,6 +24,7 @@ import { PARKED_KIND, foldAll, withCommonKinds } from './fold.js';
 import { GroupReader } from './group-reader.js';
 import { inputId, InputQueue, LANES } from './input-queue.js';
 import type { LaneName } from './input-queue.js';
+import { inputOf, NO_PLACE, placeOf } from './queue-item.js';
 import type { QueueItem } from './queue-item.js';
 import { Lacking, Lacks } from './lacks.js';
 import { checkInputs, checkProjection } from './loop-start.js';
@@ -42,7 +43,6 @@ import type { BatchSealing, Sealing } from './sealing/sealing.js';
 import type {
   AcceptedRecord,
   ChangedRow,
-  Doc,
   InputSpec,
   Owns,
   RecordInput,
@@ -704,23 +704,15 @@ export class PartitionLoop {
     };
   }
 
+  /** A parked record as it came: what was accepted in a log has its place there still. */
   #reread({ topic, partition, offset, key, value }: ParkedOrigin): RecordInput | null {
     const spec = this.#core.inputs.find((input) => input.topic === topic);
     const decoded = this.options.codecs.decodeSync(value);
     if (decoded.kind === 'unknown_schema' && !this.#unknownSchemas.has(decoded.id))
       throw new Lacking({ schemas: [decoded.id] });
     if (spec === undefined || decoded.kind !== 'decoded' || !spec.types.includes(decoded.type)) return null;
-    return {
-      source: 'wire',
-      topic,
-      partition,
-      offset,
-      key: key?.toString('utf8') ?? '',
-      type: decoded.type,
-      body: decoded.body as Doc,
-      seq: 0,
-      hash: Buffer.alloc(32),
-    };
+    const place = spec.source === 'wire' ? NO_PLACE : placeOf({ key, value }, this.options.codecs.fingerprintOf);
+    return place === null ? null : inputOf(spec.source, { raw: { offset, key }, topic, partition }, decoded, place);
   }
 
   /** Time of the next decision: the young estimate, or what the database says now. Fails closed (L1, P14). */

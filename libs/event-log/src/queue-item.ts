@@ -1,6 +1,9 @@
 // Items of the input queue: one a record, whatever becomes of it.
+import { readHead, readRecord } from '@recourse/chain';
+import type { Head } from '@recourse/chain';
 import type { FetchedRecord, Unreadable } from '@recourse/kafka';
 import type { Speaker } from '@recourse/kernel';
+import type { Codecs } from '@recourse/messages';
 import { muteProblem, recordsOf, shortName, speakerProblem } from '@recourse/messages';
 import { LOOP_COMMANDS } from './fold.js';
 import { BATCH_UNREADABLE } from './parking.decisions.js';
@@ -86,12 +89,26 @@ export function badItem(cursor: StoredCursor, at: Placed, { reason, detail }: Pr
 /** What lies where a decider reads; a wire has no place in a chain. */
 export function inputOf(
   source: RecordInput['source'],
-  { raw, topic, partition }: Placed,
+  { raw, topic, partition }: Omit<Placed, 'raw'> & { readonly raw: Pick<FetchedRecord, 'offset' | 'key'> },
   { type, body }: { readonly type: string; readonly body: unknown },
   { seq, hash }: Pick<RecordInput, 'seq' | 'hash'>,
 ): RecordInput {
   const key = raw.key?.toString('utf8') ?? '';
   return { source, topic, partition, offset: raw.offset, key, type, body: body as Doc, seq, hash }; // what a decoder makes of a record
+}
+
+/** Place of what a wire carries: none. */
+export const NO_PLACE: Head = { seq: 0, hash: Buffer.alloc(32) };
+
+/** Place in its log of a record that was accepted there, as its bytes say it again; null where they say none. */
+export function placeOf(
+  record: Pick<FetchedRecord, 'key' | 'value'>,
+  fingerprintOf: Codecs['fingerprintOf'],
+): Head | null {
+  const said = readHead(record.value);
+  if (said === null) return null;
+  const verdict = readRecord({ seq: said.seq - 1, hash: said.prevHash }, record, fingerprintOf);
+  return verdict.kind === 'accepted' ? verdict.head : null;
 }
 
 /** What a topic carries and this core does not take is for another log of the service that reads the same topic. */
