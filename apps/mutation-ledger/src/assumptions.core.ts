@@ -1,6 +1,7 @@
 // The assumptions log as a table: accepted statements about refs (docs/design/ledger.md, L12).
 //
-// Rows: `assumption` is what stands for a ref in a scope; `statement` is one row per (ref, event id), loaded one at a time.
+// Rows: `assumption` is what stands for a ref in a scope; `statement` is one row per (ref, event id, source, run); those of one event id
+// about a ref are loaded together.
 import { entryView, subjectOfAssumption } from '@recourse/contract';
 import { append, core, NOTHING, parkedThrough, row, toldOn } from '@recourse/event-log';
 import type {
@@ -21,7 +22,7 @@ import { claimHandle } from './rules/handle/handle.decider.js';
 import type { HandleOwner } from './rules/handle/handle.decider.js';
 import type { KnownStatement, StandingStatement, StatementEvent } from './rules/assumption/assumption.messages.js';
 import type { Weigh } from './rules/assumption/standing.decisions.js';
-import { eventScope, refScope } from './rules/identity.js';
+import { eventScope, refScope, wordScope } from './rules/identity.js';
 
 const LOG = 'recourse.assumptions';
 
@@ -47,11 +48,14 @@ const standings = row<StandingStatement>({
   ],
 });
 
+/** Key of rows that do not say whose word it was. */
+const OF_BEFORE = 'event';
+
 const statements = row<KnownStatement>({
   kind: 'statement',
   table: 'statement',
   group: ({ tenant, ref, event_id }) => eventScope(tenant, ref, event_id),
-  key: () => 'event',
+  key: ({ source, run_id: runId }) => (source === undefined ? OF_BEFORE : wordScope(source, runId)),
   columns: {},
 });
 
@@ -99,10 +103,11 @@ export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
 
 function onStated(event: StatementEvent, { context }: Pick<Asked<unknown>, 'context'>): Decision {
   const { state, now } = context;
-  const { tenant, ref, run_id: runId, event_id: eventId } = event.body;
+  const { tenant, ref, run_id: runId, source, event_id: eventId } = event.body;
   const problem = statedRefProblem(ref, runId);
   if (problem !== null) return { records: [], park: problem };
-  const known = statements.find(state, eventScope(tenant, ref, eventId), 'event');
+  const scope = eventScope(tenant, ref, eventId);
+  const known = statements.find(state, scope, wordScope(source, runId)) ?? statements.find(state, scope, OF_BEFORE);
   const standing = standings.find(state, refScope(tenant, ref), scopeKey(runId));
   const said = decideStatement(event, { known, standing, weigh: weighIn(context, tenant) }, now);
   return said === null ? NOTHING : append(said);
@@ -137,17 +142,19 @@ function stated(
   const dispute = disputeAfter(before, side, verdict, decidedAt);
   const standing = { tenant, ref, run_id, verdict, event_id, source, source_kind, stated_at, effective_at, ...dispute };
   return [
-    statements.put({ event_id, tenant, ref, run_id, content_sha256, conflict_sha256: null }),
+    statements.put({ event_id, tenant, ref, run_id, source, content_sha256, conflict_sha256: null }),
     standings.put(body.superseded && before !== null ? { ...before, ...dispute } : standing),
   ];
 }
 
 function conflicted(
-  { tenant, ref, event_id, conflicting_sha256 }: BodyOf<typeof LOG, 'StatementConflicted'>,
+  { tenant, ref, event_id, recorded_sha256, conflicting_sha256 }: BodyOf<typeof LOG, 'StatementConflicted'>,
   state: StateView,
 ): readonly Change[] {
-  const known = statements.find(state, eventScope(tenant, ref, event_id), 'event');
-  return known === null ? [] : [statements.put({ ...known, conflict_sha256: conflicting_sha256 })];
+  const told = statements.list(state, eventScope(tenant, ref, event_id));
+  // What was said is hashed with who said it and for which run.
+  const known = told.find(({ content_sha256 }) => content_sha256.equals(recorded_sha256));
+  return known === undefined ? [] : [statements.put({ ...known, conflict_sha256: conflicting_sha256 })];
 }
 
 function claimed(

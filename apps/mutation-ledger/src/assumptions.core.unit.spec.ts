@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { entryView, plainPayload } from '@recourse/contract';
-import type { RecordInput } from '@recourse/event-log';
+import type { Change, RecordInput, ServiceCore } from '@recourse/event-log';
 import type { AssumptionInvalidated, AssumptionReaffirmed } from '@recourse/messages';
 import { fact, harness, memoryView, WAYS, wire } from '@recourse/testing';
 import { assumptionsCore } from './assumptions.core.js';
@@ -32,6 +32,13 @@ function source(name: string, terms: { readonly trust_permille?: number; readonl
   const entry = { owner: 'ops', doc: 'd', sensitivity: 'internal', access: 'stream', ttl_ms: 60_000, ...terms };
   const body = JSON.stringify(entry);
   return fact('EntryRegistered', { kind: 'context_source', tenant, name, version: 1, digest: Buffer.alloc(32), body });
+}
+
+/** A row of a statement as it was kept before it said whose it is. */
+function asBefore(change: Change): Change {
+  if (change.op === 'delete' || change.row.kind !== 'statement') return change;
+  const { source: _source, ...doc } = change.row.doc;
+  return { ...change, row: { ...change.row, key: 'event', doc } };
 }
 
 describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
@@ -249,6 +256,75 @@ describe.each(WAYS)('the assumptions log, $way', ({ isRebuilt }) => {
       .when(event('AssumptionReaffirmed', 'e1', 1_000), 1_001)
       .then(fact('StatementConflicted', { event_id: 'e1', ref: REF }))
       .when(event('AssumptionReaffirmed', 'e1', 1_000), 1_002)
+      .thenNothing();
+  });
+
+  it.each([
+    ['AssumptionInvalidated', 'AssumptionReaffirmed'],
+    ['AssumptionReaffirmed', 'AssumptionInvalidated'],
+  ])(
+    'hears %s of one source and %s of another under one id, each once: a stranger uses up nobody’s id',
+    (one, other) => {
+      const stranger = { source: 'agent:x' };
+      start()
+        .when(event(one, 'e1', 1_000, stranger), 1_000)
+        .when(event(other, 'e1', 2_000), 2_000)
+        .then(fact('AssumptionStated', { event_id: 'e1', source: 'warehouse', superseded: false }))
+        .when(event(one, 'e1', 1_000, stranger), 2_001)
+        .thenNothing()
+        .when(event(other, 'e1', 2_000), 2_002)
+        .thenNothing()
+        .when(event(other, 'e1', 2_500, stranger), 2_500)
+        .then(fact('StatementConflicted', { event_id: 'e1' }))
+        .when(event(other, 'e1', 2_500, stranger), 2_501)
+        .thenNothing()
+        .when(event(one, 'e1', 2_600), 2_600)
+        .then(fact('StatementConflicted', { event_id: 'e1' }));
+    },
+  );
+
+  it('hears one event for each run that it is told for, and for all of them', () => {
+    const run = start();
+    for (const [at, run_id] of ['run-1', 'run-2', null].entries())
+      run
+        .when(event('AssumptionInvalidated', 'e1', 1_000, { run_id }), 1_000 + at)
+        .then(fact('AssumptionStated', { event_id: 'e1', run_id, verdict: 'invalidated' }))
+        .when(event('AssumptionInvalidated', 'e1', 1_000, { run_id }), 1_000 + at)
+        .thenNothing();
+    run
+      .when(event('AssumptionReaffirmed', 'e1', 1_000, { run_id: 'run-2' }), 1_010)
+      .then(fact('StatementConflicted', { event_id: 'e1' }));
+  });
+
+  it('knows a statement again whose row of before does not say whose it is, and hides no other behind it', () => {
+    const sound = assumptionsCore();
+    const before: ServiceCore = {
+      ...sound,
+      evolve: (state, record) =>
+        sound.evolve(state, record).map((change) => (record.seq > 1 ? change : asBefore(change))),
+    };
+    const upgraded = () =>
+      harness(before, { isRebuilt, views: { entries: memoryView(entryView) } }).when(
+        event('AssumptionDeclared', 'e1', 1_000),
+        1_000,
+      );
+    upgraded()
+      .when(event('AssumptionDeclared', 'e1', 1_000), 1_001)
+      .thenNothing()
+      .when(event('AssumptionInvalidated', 'e1', 2_000, { source: 'carrier' }), 2_000)
+      .then(fact('AssumptionStated', { event_id: 'e1', source: 'carrier', verdict: 'invalidated' }))
+      .when(event('AssumptionInvalidated', 'e1', 2_000, { run_id: 'run-1' }), 2_001)
+      .then(fact('AssumptionStated', { event_id: 'e1', source: 'warehouse', run_id: 'run-1' }))
+      .when(event('AssumptionInvalidated', 'e1', 2_002), 2_002)
+      .then(fact('StatementConflicted', { event_id: 'e1' }))
+      .when(event('AssumptionInvalidated', 'e1', 2_002), 2_003)
+      .thenNothing();
+    // Nobody can tell any more whose it was: a word against a fact is heard rather than lost.
+    upgraded()
+      .when(event('AssumptionReaffirmed', 'e2', 1_500), 1_500)
+      .when(event('AssumptionInvalidated', 'e1', 2_000), 2_000)
+      .then(fact('AssumptionStated', { event_id: 'e1', verdict: 'invalidated' }))
+      .when(event('AssumptionInvalidated', 'e1', 2_000), 2_001)
       .thenNothing();
   });
 

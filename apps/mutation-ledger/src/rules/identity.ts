@@ -13,9 +13,14 @@ export function refScope(tenant: string, ref: string): string {
   return bounded(`${escaped(tenant)}|${ref}`);
 }
 
-/** An event about a ref of a tenant: the natural key of a statement (L12). */
+/** An event id about a ref of a tenant, whoever used it. */
 export function eventScope(tenant: string, ref: string, eventId: string): string {
   return bounded(`${escaped(tenant)}|${escaped(eventId)}|${ref}`);
+}
+
+/** Whose word it is there, and for which run: with it, the natural key of a statement (L12). */
+export function wordScope(source: string, runId: string | null): string {
+  return bounded(`${runId === null ? 'all' : 'run'}|${escaped(source)}|${runId ?? ''}`);
 }
 
 /** Commits under a policy bundle, or those of them in one block of places: whatever their tenant, since a bundle may be one of all. */

@@ -50,6 +50,8 @@ export type KnownStatement = {
   readonly tenant: string;
   readonly ref: string;
   readonly run_id: string | null;
+  /** Whose word it is; rows of before do not say it. */
+  readonly source?: string;
   readonly content_sha256: Buffer;
   /** Last content that conflicted with it; null when none did. */
   readonly conflict_sha256: Buffer | null;
