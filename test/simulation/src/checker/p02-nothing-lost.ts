@@ -156,7 +156,9 @@ function checkStatements(history: History, isParked: (wire: WireRecord) => boole
     if (!isParked(wire) && !known.has(idOf(wire)))
       broken(history, 'P2', 'recorded', `${String(wire.type)} ${idOf(wire)} is nowhere in the log`);
   }
-  once(history, stated, idOf, 'statement');
+  const wordOf = (one: (typeof stated)[number]): string =>
+    `${idOf(one)} ${text(one.body, 'source')} ${text(one.body, 'run_id')}`;
+  once(history, stated, wordOf, 'statement');
 }
 
 function checkCommands(history: History, isParked: (wire: WireRecord) => boolean): void {
