@@ -66,7 +66,7 @@ export const BREAKS: readonly Break[] = [
     id: 'l12-row-of-before-is-anybodys',
     requirement: 'L12/statements',
     spec: 'apps/mutation-ledger/src/assumptions.core.unit.spec.ts',
-    test: 'the assumptions log, straight knows a statement again whose row of before does not say whose it is, and hides no other behind it',
+    test: 'the assumptions log, straight knows a statement again whose row does not say whose it is, as rows of before, and hides no other behind it',
     file: 'apps/mutation-ledger/src/rules/assumption/assumption.decider.ts',
     find: 'return isNewest && known.run_id === run_id;',
     replace: 'return isNewest || known.run_id === run_id;',
