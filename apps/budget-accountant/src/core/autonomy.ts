@@ -79,25 +79,24 @@ export interface BrokenBy {
   readonly mutation_id: string;
 }
 
-/** An effect that was taken back counts against whoever made it. */
+/** Effects that were taken back count against whoever made them: one record for each standing, however many of one leg (L4). */
 export function afterUndoing(
   decision: Decision,
   { body: { tenant, run_id, event, members }, context }: Asked<MutationsBody<'RecoverabilityChanged'>>,
 ): Decision {
   if (event !== 'compensation_verified') return decision;
-  const latest = new Map<string, Autonomy>();
-  const changes = members.flatMap(({ mutation_id, agent_id, capability }) =>
-    (agent_id === null ? [] : watched(context, { tenant, agent: agent_id, capability })).map(
-      ({ key, task, ...found }) => {
-        const standing = latest.get(key.autonomy_id) ?? found.standing;
-        const happening = { kind: 'compensation_verified', id: mutation_id } as const;
-        const change = changed(key, happening, { standing, task, now: context.now }, { mutation_id, run_id });
-        latest.set(key.autonomy_id, { ...key, ...change.standing });
-        return change;
-      },
-    ),
-  );
-  return also(decision, changes);
+  const changes = new Map<string, ReturnType<typeof changed>>();
+  for (const { mutation_id, agent_id, capability } of members) {
+    const found = agent_id === null ? [] : watched(context, { tenant, agent: agent_id, capability });
+    for (const { key, task, standing } of found) {
+      const earlier = changes.get(key.autonomy_id);
+      const before = earlier === undefined ? standing : { ...key, ...earlier.standing };
+      const happening = { kind: 'compensation_verified', id: mutation_id } as const;
+      const change = changed(key, happening, { standing: before, task, now: context.now }, { mutation_id, run_id });
+      changes.set(key.autonomy_id, { ...change, before: earlier?.before ?? change.before });
+    }
+  }
+  return also(decision, [...changes.values()]);
 }
 
 /** A person said that a trigger was wrong: what was taken back for it counts no more. */

@@ -2,6 +2,7 @@
 import { row } from '@recourse/event-log';
 import type { Change, Fold, StateView } from '@recourse/event-log';
 import { deriveId, keptIds } from '@recourse/kernel';
+import type { BodyOf } from '@recourse/messages';
 import type { Autonomy, AutonomyChange, Key } from '../rules/autonomy/autonomy.messages.js';
 import { namesOf, spelt } from './names.rows.js';
 
@@ -113,6 +114,8 @@ export function countedIn(state: StateView, mutationId: string): readonly Autono
   return counted.map((id) => autonomies.find(state, id)).filter((found) => found !== null);
 }
 
+type Changed = BodyOf<'recourse.budgets', 'AutonomyChanged'>;
+
 /** What an agent has earned after it was judged anew. */
 export const autonomyChanged: Fold<'recourse.budgets', 'AutonomyChanged'> = (body, state, { hash, decidedAt }) => {
   const { autonomy_id, tenant, agent_id, task_kind, standing, source, event_id, content_hash } = body;
@@ -139,9 +142,16 @@ export const autonomyChanged: Fold<'recourse.budgets', 'AutonomyChanged'> = (bod
       ? []
       : [told(toldIdOf(tenant, source, event_id), content_hash)]),
     ...spelt(state, tenant, agent_id),
-    ...(cause === 'compensation_verified' && mutation_id !== null ? [countedAt(state, mutation_id, autonomy_id)] : []),
+    ...(cause === 'compensation_verified' ? undoneIn(body, state).map((id) => countedAt(state, id, autonomy_id)) : []),
   ];
 };
+
+/** What a record counts as taken back: effects of one leg count in one record, which names the last and keeps all in its standing. */
+function undoneIn({ autonomy_id, mutation_id, standing }: Changed, state: StateView): readonly string[] {
+  const known = autonomies.find(state, autonomy_id)?.undone.map(({ id }) => id) ?? [];
+  const counted = standing.undone.map(({ id }) => id).filter((id) => !known.includes(id));
+  return [...new Set([...counted, ...(mutation_id === null ? [] : [mutation_id])])];
+}
 
 /** Remembers what was said, whatever came of it. */
 export function told(told_id: string, hash: Buffer): Change {

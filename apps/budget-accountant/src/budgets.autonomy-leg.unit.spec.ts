@@ -1,0 +1,68 @@
+// Many effects of one leg that are taken back at once: one record for each standing, and it fits a batch (D36, L4).
+import { describe, expect, it } from '@jest/globals';
+import type { Doc } from '@recourse/event-log';
+import { MemoryRegistry } from '@recourse/kafka';
+import { createCodecs } from '@recourse/messages';
+import { fact, WAYS } from '@recourse/testing';
+import type { CoreHarness } from '@recourse/testing';
+import { accountant, judged, praised, REFUNDS, register, standingOf, undone } from './budgets.autonomy.testing.js';
+import { mutationOf, recorded } from './budgets.testing.js';
+
+const effects = (count: number, name = 'e'): readonly string[] =>
+  Array.from({ length: count }, (_, at) => `${name}${String(at)}`);
+
+/** What a broker takes in one message, less what the request needs (L4). */
+const BYTES_MAX = 900_000;
+const CHAIN = { seq: 1, prev_hash: Buffer.alloc(32), decided_at: 1, source_seq: 1, source_index: 0 };
+
+async function bytesOf(told: readonly { readonly type: string; readonly body: Doc }[]): Promise<number> {
+  const codecs = createCodecs(new MemoryRegistry().forActor('spec'));
+  await codecs.prepareWriter('recourse.budgets', { register: true });
+  return told
+    .map(({ type, body }) => codecs.encode('recourse.budgets', type as 'AutonomyChanged', { ...body, ...CHAIN }).length) // of this log
+    .reduce((sum, length) => sum + length, 0);
+}
+
+describe.each(WAYS)('effects of one leg that are taken back, $way', ({ isRebuilt }) => {
+  const POLICY = { corrections: { count: 100, window_ms: 1_000_000 } };
+
+  /** What is earned, but for the ids of what was said. */
+  const earned = (desk: CoreHarness): object => ({ ...standingOf(desk), signals: null });
+
+  it('change what was earned once for each kind of task, as each alone would have', () => {
+    const { desk } = accountant(isRebuilt, POLICY);
+    const { desk: other } = accountant(isRebuilt, POLICY);
+    praised(desk)
+      .when(undone('a', 'b', 'c'), 2_000)
+      .then(fact('AutonomyChanged', { cause: 'compensation_verified', mutation_id: mutationOf('c') }));
+    praised(other);
+    for (const effect of ['a', 'b', 'c']) other.when(undone(effect), 2_000);
+    expect(earned(desk)).toEqual(earned(other));
+    for (const effect of ['a', 'b', 'c'])
+      desk
+        .when(judged(effect, false), 3_000)
+        .then(fact('AutonomyChanged', { cause: 'false_trigger', mutation_id: mutationOf(effect) }));
+    expect(standingOf(desk)).toMatchObject({ undone: [], corrections: [] });
+  });
+
+  it('say as what was earned before them what was so before the first', () => {
+    const { desk } = accountant(isRebuilt, { undone_permille: 500 });
+    praised(desk)
+      .when(undone('a', 'b', 'c'), 2_000)
+      .then(fact('AutonomyChanged', { before: 'execute_with_approval' }));
+  });
+
+  it('fit a batch, with their refund, however many there are and whatever stood before', async () => {
+    const { desk, entries, digest } = accountant(isRebuilt, POLICY);
+    register(entries, POLICY, 'second_kind');
+    register(entries, POLICY, 'third_kind');
+    praised(desk).when(undone(...effects(150, 'before')), 2_000);
+    const members = effects(64);
+    for (const effect of members.slice(0, 8)) desk.when(recorded(effect, 5, { digest, capability: REFUNDS }), 2_500);
+    desk.when(undone(...members), 3_000);
+    const { records } = desk.decision();
+    expect(records.map(({ type }) => type)).toEqual(['BudgetRefunded', ...Array(3).fill('AutonomyChanged')]);
+    expect(standingOf(desk)).toMatchObject({ undone: { length: 100 }, corrections: { length: 100 } });
+    expect(await bytesOf(records as readonly { type: string; body: Doc }[])).toBeLessThan(BYTES_MAX); // as they are written
+  });
+});
