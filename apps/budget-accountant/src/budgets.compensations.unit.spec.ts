@@ -6,7 +6,7 @@ import type { RecordInput } from '@recourse/event-log';
 import { fact, harness, logged, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './core.js';
-import { changed, INR, mutationOf, open, owes, recorded, reserve, RUN, TENANT } from './budgets.testing.js';
+import { changed, command, INR, mutationOf, open, owes, recorded, reserve, RUN, TENANT } from './budgets.testing.js';
 
 const view = memoryView(contractView);
 const digestOf = (name: string): Buffer => {
@@ -41,6 +41,9 @@ function executed(...members: readonly object[]): RecordInput {
   const body = { tenant: TENANT, run_id: RUN, recovery_id: 'rec-1', members };
   return logged('recourse.mutations', 'CompensationsExecuted', body, 3, { partition: 3 });
 }
+
+const openOf = (scope_id: string, ceiling_minor: number, more: object = {}): RecordInput =>
+  command('OpenBudget', { scope: 'agent', scope_id, currency: INR, ceiling_minor, ...more });
 
 describe.each(WAYS)('a compensation and its debt, $way', ({ isRebuilt }) => {
   const start = () => harness(budgetsCore(), { isRebuilt, views: { contracts: view, entries: memoryView(entryView) } });
@@ -77,6 +80,45 @@ describe.each(WAYS)('a compensation and its debt, $way', ({ isRebuilt }) => {
     within(700, 1_000)
       .when(executed(compensation('a'), compensation('b')), 3)
       .then(fact('BudgetDebited', { debits: owes(400) }), fact('BudgetOverrun', { debits: owes(400) }));
+  });
+
+  describe('of a leg of several agents', () => {
+    const both = [compensation('a'), compensation('b', { agent_id: 'agent-8' })];
+    const orders = [
+      ['the one first', both],
+      ['the other first', both.toReversed()],
+    ] as const;
+    const bounded = (one: number, other: number) =>
+      within(1_000, 1_000).when(openOf('agent-7', one), 2).when(openOf('agent-8', other), 2);
+
+    it.each(orders)('counts at the ceilings of its own agent, %s', (_order, members) => {
+      bounded(500, 500)
+        .when(executed(...members), 3)
+        .then(fact('BudgetDebited', {}), fact('BudgetDebited', {}));
+    });
+
+    it.each(orders)('accuses the agent whose ceiling it exceeds and no other, %s', (_order, members) => {
+      const { records } = bounded(500, 300)
+        .when(executed(...members), 3)
+        .decision();
+      expect(records.filter(({ type }) => type === 'BudgetOverrun')).toMatchObject([
+        { body: { agent_id: 'agent-8', exceeded: [{ scope: 'agent', scope_id: 'agent-8', ceiling_minor: 300 }] } },
+      ]);
+    });
+  });
+
+  it('of a leg counts after one that was reserved only what that one has used', () => {
+    within(800, 1_000)
+      .when(reserve('rev_a', 400, { capability: 'payments.reverse_refund' }), 3)
+      .when(executed(compensation('a'), compensation('b')), 4)
+      .then(fact('BudgetSettled', { debits: owes(400) }), fact('BudgetDebited', { debits: owes(400) }));
+  });
+
+  it('of a leg counts after those before it also in a window that begins with it', () => {
+    start()
+      .when(openOf(RUN, 700, { scope: 'run', window: 'hour' }), 1)
+      .when(executed(compensation('a'), compensation('b')), 7_200_000)
+      .then(fact('BudgetDebited', {}), fact('BudgetOverrun', { exceeded: [{ window: 'hour', used_minor: 400 }] }));
   });
 
   it('that somebody reserved uses the reservation', () => {

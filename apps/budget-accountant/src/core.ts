@@ -20,15 +20,8 @@ import {
 import type { ContractEntries } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, heardOf, refused, toldOn } from '@recourse/event-log';
 import type { Asked, Decision, Due, InputTable, ServiceCore, StateView } from '@recourse/event-log';
-import {
-  MUTATIONS_LOG,
-  boundsOf,
-  isOurs,
-  onCompensations,
-  onMutation,
-  onRecoverability,
-  subjectIdOf,
-} from './core/debts.js';
+import { boundsOf, subjectIdOf } from './core/bounds.js';
+import { MUTATIONS_LOG, isOurs, onCompensations, onMutation, onRecoverability } from './core/debts.js';
 import { takenBackBy } from './core/compensations.js';
 import { decideOpen } from './rules/budget/budget.decider.js';
 import { agentOf, decideRelease, decideReserve } from './rules/budget/reservation.decider.js';

@@ -13,7 +13,7 @@ import { autonomyChanged, told } from './rows/autonomy.rows.js';
 import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';
 import { asked, done, hexOf, moved, noted } from './rows/reservation.rows.js';
 import type { At, ReservationBody } from './rows/reservation.rows.js';
-import type { Escalation } from './rules/budget/budget.messages.js';
+import type { BudgetRecord, Escalation } from './rules/budget/budget.messages.js';
 import { DONE_PHASES, HOLDING_PHASES } from './rules/budget/budget.transitions.js';
 
 type Body<Type extends RecordTypeOf<'recourse.budgets'>> = BodyOf<'recourse.budgets', Type>;
@@ -61,6 +61,14 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
   SignalRefused: ({ told_id, content_hash }) => [told(told_id, content_hash)],
   OutcomeCounted: outcomeCounted,
 };
+
+type DebtFold = (body: BudgetRecord['body'], state: StateView, record: At) => readonly Change[];
+
+/** What a record of a debt changes that is decided and not accepted yet: its fold asks no more of its acceptance than when. */
+export function changesOf({ type, body }: BudgetRecord, state: StateView, decidedAt: number): readonly Change[] {
+  const fold = EVOLVE[type as keyof typeof EVOLVE] as DebtFold; // of its type
+  return fold(body, state, { decidedAt });
+}
 
 function decided(body: Body<'EscalationDecided'>, state: StateView, record: At): readonly Change[] {
   const escalation = escalations.find(state, body.escalation_id);

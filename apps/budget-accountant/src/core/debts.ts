@@ -2,42 +2,24 @@
 //
 // Boundary: looks up contracts and rows, and asks the rules; holds none.
 import type { Contract } from '@recourse/contract';
-import {
-  briefOf,
-  contractByDigest,
-  contractView,
-  debitsOf,
-  declaresMoney,
-  reservationId,
-  subjectId,
-} from '@recourse/contract';
+import { briefOf, contractByDigest, contractView, debitsOf, declaresMoney, reservationId } from '@recourse/contract';
 import type { Asked, DecideContext, Decision, Owns, StateView } from '@recourse/event-log';
 import { NOTHING, RowsOver, append, decidedAtOf } from '@recourse/event-log';
-import type { BodyOf, Debit, Money, Reach, RecordOf } from '@recourse/messages';
-import type { Accounts } from '../rows/kinds.js';
-import {
-  accountOf,
-  budgets,
-  budgetsOf,
-  reservationOfMutation,
-  reservations,
-  reversedBy,
-  standingCapability,
-  standingRun,
-  standingSubject,
-} from '../rows/kinds.js';
+import type { BodyOf, Debit, Money, RecordOf } from '@recourse/messages';
+import { accountOf, budgets, reservationOfMutation, reservations, reversedBy } from '../rows/kinds.js';
 import type { Allowance } from '../rules/autonomy/grant.decisions.js';
 import { unasked, underRung } from '../rules/autonomy/grant.decisions.js';
 import { isMoney, negated } from '../rules/budget/bounds.decisions.js';
-import type { Bounds, Cap } from '../rules/budget/bounds.decisions.js';
 import { partiesOf } from '../rules/budget/budget.decider.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
 import { moved } from '../rows/reservation.rows.js';
-import { debitCompensations } from '../rules/budget/compensation.decider.js';
+import { debitCompensation } from '../rules/budget/compensation.decider.js';
 import type { Executed } from '../rules/budget/compensation.decider.js';
 import type { ExecutionEnd, Vain } from '../rules/budget/settlement.decider.js';
 import { isSomethingElse, mayBeOfLater, refund, release, settle } from '../rules/budget/settlement.decider.js';
+import { changesOf } from '../rows.js';
 import { awaitedFor } from './approvals.js';
+import { boundsOf, subjectIdOf } from './bounds.js';
 import { earnedBy } from './autonomy.js';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
@@ -147,7 +129,7 @@ function endOf({ execution_state: state, recoverability }: Recorded): ExecutionE
 }
 
 /** The contract an execution ran under; one that is not read yet is waited for: what it caps, and what it moves, stands there. */
-function contractIn({ views }: DecideContext, digest: Buffer | null): Contract | undefined {
+function contractIn({ views }: Pick<DecideContext, 'views'>, digest: Buffer | null): Contract | undefined {
   const known = digest === null ? undefined : contractByDigest(views.view(contractView.name), digest)?.contract;
   if (digest !== null && known === undefined) views.readToEnd();
   return known;
@@ -163,18 +145,25 @@ function weighed(
   return debitsOf(contract, digest === null ? 'irreversible' : reversalClass, consequence.filter(isCountable));
 }
 
-/** Debits what compensations leave behind themselves, whatever they gave back (B9). */
+/** Debits what compensations leave behind themselves, whatever they gave back (B9): each over what those before it counted. */
 export function onCompensations({ body, context }: Asked<Compensations>, policy: EscalationPolicy): Decision {
   const { tenant, run_id: runId, members } = body;
-  const records = members.filter(isExecuted).map((member) => executedOf(context, body, member));
-  const accounts = { tenant, runId, agentId: records[0]?.ended.agentId ?? null };
-  const call = { capability: '', subjectId: null, reach: null, isSubjectless: false };
+  const { now, views } = context;
+  const state = new RowsOver(context.state, [budgets.listed]);
   // Caps bound what agents do; what takes it back is bounded by what there is to take back.
-  return append(...debitCompensations(records, boundsOf(context, accounts, undefined, call), policy));
+  const call = { capability: '', subjectId: null, reach: null, isSubjectless: false };
+  const debit = (member: Compensations['members'][number]): readonly BudgetRecord[] => {
+    const one = executedOf({ state, views }, body, member);
+    const { agentId } = one.ended;
+    const told = debitCompensation(one, boundsOf({ state, now }, { tenant, runId, agentId }, undefined, call), policy);
+    for (const record of told) state.apply(changesOf(record, state, now));
+    return told;
+  };
+  return append(...members.filter(isExecuted).flatMap(debit));
 }
 
 function executedOf(
-  context: DecideContext,
+  context: Pick<DecideContext, 'state' | 'views'>,
   { tenant, run_id: runId }: Pick<Compensations, 'tenant' | 'run_id'>,
   member: Compensations['members'][number],
 ): Executed {
@@ -231,63 +220,4 @@ function isOfInterest(event: Changed['event']): boolean {
 
 function isCountable({ amount_minor, currency }: Money): boolean {
   return Number.isSafeInteger(amount_minor) && amount_minor >= 0 && currency !== '';
-}
-
-// What counts against an action, read from rows and from the contract in force.
-//
-// Boundary: looks up; holds no rules.
-
-/** What caps look at in a call. */
-interface Call {
-  readonly capability: string;
-  readonly subjectId: string | null;
-  /** How far it says it reaches; null where it does not. */
-  readonly reach: Reach | null;
-  readonly isSubjectless: boolean;
-}
-
-/** Id of a business subject, for counting: the ref itself stays where it was told. */
-export function subjectIdOf(tenant: string, subjectRef: string | null): string | null {
-  return subjectRef === null ? null : subjectId(tenant, subjectRef);
-}
-
-/** What counts against an action of these accounts. */
-export function boundsOf(
-  { state, now }: Pick<DecideContext, 'state' | 'now'>,
-  accounts: Accounts,
-  contract: Contract | undefined,
-  call: Call,
-): Bounds {
-  const { tenant, runId } = accounts;
-  return {
-    budgets: budgetsOf(state, accounts, now),
-    openOverruns: standingRun(state, tenant, runId).open_overruns,
-    runId,
-    cap:
-      contract?.blast_radius === undefined
-        ? null
-        : capOf(state, accounts, { ...contract, radius: contract.blast_radius }, call),
-    now,
-  };
-}
-
-function capOf(
-  state: DecideContext['state'],
-  { tenant, runId: run_id }: Accounts,
-  { radius, subject }: Pick<Cap, 'radius'> & Pick<Contract, 'subject'>,
-  { capability, subjectId, reach, isSubjectless }: Call,
-): Cap {
-  const of = { tenant, run_id, capability };
-  const { calls, subjects, moved } = standingCapability(state, of);
-  const touched = subjectId === null ? 0 : standingSubject(state, { ...of, subject_id: subjectId }).calls;
-  return {
-    capability,
-    radius,
-    calls,
-    subjects,
-    moved,
-    isKnownSubject: touched > 0,
-    // Who is to name one subject and names none may touch many.
-    reach: reach ?? (isSubjectless && subject !== undefined ? 'tenant' : 'single_subject'),
-  };
 }
