@@ -6,6 +6,8 @@ import { fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { command, INR, open, RUN, TENANT } from './budgets.testing.js';
 import { budgetsCore } from './core.js';
+import { emptyBudget } from './rules/budget/budget.decider.js';
+import { withMoved } from './rules/budget/ceiling.decider.js';
 
 const BRUNO = { principal: 'bruno', roles: ['budget_owner', 'approver'] };
 
@@ -72,19 +74,21 @@ describe.each(WAYS)('a ceiling that is raised for a while, $way', ({ isRebuilt }
     expect(ceilings(other.whenDue(20_000))).toEqual([1_000, 1_000]);
   });
 
-  it('falls back no higher than it was lowered to before the other one agreed', () => {
-    const desk = opened()
-      .when(move('a', 5_000, 10_000), 10)
-      .when(move('b', 100, null), 20)
-      .when(yes('a'), 30)
-      .then(fact('EscalationDecided', {}), fact('CeilingMoved', { ceiling_minor: 5_000 }));
-    expect(ceilings(desk.whenDue(10_000))).toEqual([100, 1_000]);
-  });
-
   it('stays where it is lowered to for good below what it would fall back to, and where two raise it for good', () => {
     const lowered = raised(opened(), 10, 'a', 5_000, 10_000).when(move('b', 500, null), 20);
     expect(ceilings(lowered.whenDue(30_000))).toEqual([500, 1_000]);
     const kept = raised(raised(opened(), 10, 'a', 5_000, 10_000), 20, 'b', 6_000, null);
     expect(ceilings(kept.whenDue(30_000))).toEqual([6_000, 1_000]);
+  });
+});
+
+describe('a ceiling of before, that was lowered between a proposal and the yes to it', () => {
+  it('falls back no higher than it was lowered to before the other one agreed', () => {
+    const key = { tenant: TENANT, scope: 'run', scope_id: RUN, currency: INR, window: 'life' } as const;
+    const raise = { measure: 'debt', ceiling_minor: 5_000, from_minor: 1_000, until: 10_000, cause: 'raised' } as const;
+    expect(withMoved({ ...emptyBudget(key), ceiling_minor: 100 }, raise)).toMatchObject({
+      ceiling_minor: 5_000,
+      decay: { at: 10_000, to_minor: 100 },
+    });
   });
 });

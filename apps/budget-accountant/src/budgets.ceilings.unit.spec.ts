@@ -5,6 +5,7 @@ import { deriveId } from '@recourse/kernel';
 import { fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './core.js';
+import { questionDigest } from './rules/budget/escalation.decider.js';
 import { command, INR, open, reserve, RUN, TENANT } from './budgets.testing.js';
 import type { Who } from './budgets.testing.js';
 
@@ -13,8 +14,12 @@ const DAY = 86_400_000;
 const move = (ceiling_minor: number, more: object = {}, who: Who = BRUNO) =>
   command('MoveCeiling', { scope: 'run', scope_id: RUN, currency: INR, ceiling_minor, ...more }, who);
 const PROPOSAL = deriveId('cei', TENANT, 'cmd_1');
-const say = (approved: boolean, principal: string) =>
-  command('DecideEscalation', { escalation_id: deriveId('esc', PROPOSAL), approved, reason: 'because' }, { principal });
+const say = (approved: boolean, principal: string, more: object = {}) =>
+  command(
+    'DecideEscalation',
+    { escalation_id: deriveId('esc', PROPOSAL), approved, reason: 'because', ...more },
+    { principal },
+  );
 
 describe.each(WAYS)('a ceiling that moves, $way', ({ isRebuilt }) => {
   const start = () =>
@@ -61,6 +66,53 @@ describe.each(WAYS)('a ceiling that moves, $way', ({ isRebuilt }) => {
       .whenDue(2 + DAY)
       .then(fact('EscalationDecided', { approved: false, reason: 'DEADLINE_PASSED' }));
     expect([ceiling(denied), ceiling(silent)]).toEqual([500, 500]);
+  });
+
+  describe('since a raise was proposed', () => {
+    const proposed = () => start().when(move(900), 2);
+    const again = (ceiling_minor: number, more: object = {}) =>
+      move(ceiling_minor, more, { ...BRUNO, command_id: `to-${String(ceiling_minor)}` });
+    const yes = (command_id: string) =>
+      command(
+        'DecideEscalation',
+        { escalation_id: deriveId('esc', deriveId('cei', TENANT, command_id)), approved: true, reason: 'because' },
+        { principal: 'dana' },
+      );
+
+    it.each([
+      ['lowered', (run: CoreHarness) => run.when(again(100), 3), '100'],
+      ['raised by another proposal', (run: CoreHarness) => run.when(again(700), 3).when(yes('to-700'), 3), '700'],
+      [
+        'raised for a while that is over',
+        (run: CoreHarness) =>
+          run
+            .when(again(700, { until: 4 }), 3)
+            .when(yes('to-700'), 3)
+            .when(again(400), 3)
+            .whenDue(4),
+        '400',
+      ],
+    ] as const)('is raised by no yes to what it was, where it was %s', (_how, moved, now) => {
+      const run = moved(proposed());
+      const read = questionDigest(
+        run.rows('escalation').find(({ doc }) => doc['reservation_id'] === PROPOSAL)?.doc ?? {},
+      );
+      run
+        .when(say(true, 'dana'), 5)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 409, code: 'CEILING_MOVED' })
+        .when(say(true, 'dana', { action_digest: Buffer.from(read, 'hex') }), 6)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 409, code: 'CEILING_MOVED' });
+      expect(String(ceiling(run))).toBe(now);
+      run.when(say(false, 'dana'), 7).then(fact('EscalationDecided', { approved: false }));
+    });
+
+    it('and moved back to what it was, is raised by a yes', () => {
+      const run = proposed().when(again(100), 3).when(again(500), 4).when(yes('to-500'), 4);
+      run.when(say(true, 'dana'), 5).then(fact('EscalationDecided', {}), fact('CeilingMoved', { ceiling_minor: 900 }));
+      run.when(say(true, 'dana'), 6).thenNothing().thenAnswer({ httpStatus: 200 });
+    });
   });
 
   it('falls back when its time is over', () => {

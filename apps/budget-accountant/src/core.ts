@@ -43,7 +43,14 @@ import { FREEZE_ROLES, UNFREEZE_ROLES } from './rules/autonomy/autonomy.messages
 import { allowanceShown, rungRefusal, underRung } from './rules/autonomy/grant.decisions.js';
 import { decideEscalation } from './rules/budget/escalation.decider.js';
 import { BUDGET_REJECTIONS, BUDGET_ROLES } from './rules/budget/budget.messages.js';
-import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './rules/budget/budget.messages.js';
+import { ceilingOf } from './rules/budget/bounds.decisions.js';
+import type {
+  BudgetAnswer,
+  BudgetCommand,
+  EscalationPolicy,
+  Proposal,
+  Reservation,
+} from './rules/budget/budget.messages.js';
 import { wantedOf } from './rules/budget/approval.decisions.js';
 import { passOn } from './rules/budget/overdue.decider.js';
 import { EVOLVE } from './rows.js';
@@ -181,7 +188,12 @@ function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, p
     context.views.readToEnd();
     return editorsIn(context.views.view(contractView.name), body.envelope.tenant, Buffer.from(digest, 'hex'));
   };
-  return answered(decideEscalation(body, escalation, { now: context.now, policy, ownersOf, editorsOf }));
+  const ceilingNow = (proposal: Proposal): number | null => {
+    const budget = readBudget(context.state, proposal);
+    return budget === null ? null : ceilingOf(budget, proposal.measure);
+  };
+  const facts = { now: context.now, policy, ceilingOf: ceilingNow, ownersOf, editorsOf };
+  return answered(decideEscalation(body, escalation, facts));
 }
 
 function onRelease({ body, context }: Asked<BudgetCommand<'ReleaseReservation'>>): Decision {

@@ -4,13 +4,22 @@ import type { BodyOf, Raise } from '@recourse/messages';
 import { partiesOf, rejected } from './budget.decider.js';
 import { raised } from './ceiling.decider.js';
 import { APPROVER_ROLE, BUDGET_ROLES, LAST_RESORT_ROLE } from './budget.messages.js';
-import type { BudgetAnswer, BudgetCommand, BudgetRecord, Escalation, EscalationPolicy } from './budget.messages.js';
+import type {
+  BudgetAnswer,
+  BudgetCommand,
+  BudgetRecord,
+  Escalation,
+  EscalationPolicy,
+  Proposal,
+} from './budget.messages.js';
 
 /** What a word on an escalation is decided on, beside the command. */
 export interface DecideFacts {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly policy: EscalationPolicy;
+  /** Ceiling that a proposal would raise, as it was set last; null where nobody did. */
+  readonly ceilingOf: (proposal: Proposal) => number | null;
   /** Who answers for an agent, by each of its charters. */
   readonly ownersOf: (agent: string) => readonly string[];
   /** Who made a contract, 64 hex digits, and the newest ones of its capability. */
@@ -121,17 +130,50 @@ function unfitRaise(
     : rejected('ROLE_REQUIRED', `a ceiling is raised by who may set it: ${setters.join(' or ')}`);
 }
 
+/** A yes to a raise is to what was read: from one ceiling to another. What stands by now may be lower, so that it would raise more. */
+function movedSince(
+  { approved }: BudgetCommand<'DecideEscalation'>,
+  { proposal }: Escalation,
+  ceilingOf: DecideFacts['ceilingOf'],
+): BudgetAnswer | null {
+  if (!approved || proposal === null) return null;
+  const { from_minor, ceiling_minor, currency } = proposal;
+  const standing = ceilingOf(proposal);
+  if (standing === from_minor) return null;
+  return rejected(
+    'CEILING_MOVED',
+    `the ceiling is ${shown(standing)} ${currency} now, and the proposal would raise it from ${shown(from_minor)} to ${shown(ceiling_minor)}: deny it, and propose anew`,
+    { ceiling_minor: shown(standing), from_minor: shown(from_minor) },
+  );
+}
+
+/** Somebody has said something already: the same again changes nothing. */
+function decidedBefore(
+  { approved, envelope: asker }: BudgetCommand<'DecideEscalation'>,
+  { phase, decided_by }: Escalation,
+  outcome: Readonly<Record<string, unknown>>,
+): BudgetAnswer {
+  return phase === (approved ? 'approved' : 'denied') && decided_by === asker.principal
+    ? { kind: 'unchanged', phase: null, outcome }
+    : rejected('ESCALATION_DECIDED', `it is ${phase}`, { phase });
+}
+
+/** Minor units, as a refusal says them. */
+function shown(minor: number | null): string {
+  return minor === null ? 'not set' : String(minor);
+}
+
 /**
  * Takes a person's word on an escalation.
  *
  * Shape:  a ceiling: approved is debited once, and with a raise the ceilings it exceeds are higher by as much, so that nobody else
  *         has less. An overrun: nothing more is debited. A reservation nobody used: approved, it
- *         stands for another while; denied, it is given back.
+ *         stands for another while; denied, it is given back. A ceiling that would be raised: only as it was when that was asked for.
  */
 export function decideEscalation(
   command: BudgetCommand<'DecideEscalation'>,
   escalation: Escalation | null,
-  { now, policy, ...people }: DecideFacts,
+  { now, policy, ceilingOf, ...people }: DecideFacts,
 ): BudgetAnswer {
   const { envelope: asker, approved } = command;
   const roles = escalation?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
@@ -143,12 +185,9 @@ export function decideEscalation(
   if (refusal !== null) return refusal;
   const { escalation_id, reservation_id, tenant, run_id, effect_key, about, phase } = escalation;
   const outcome = { escalation_id, reservation_id, approved };
-  if (phase !== 'open') {
-    const same = phase === (approved ? 'approved' : 'denied') && escalation.decided_by === asker.principal;
-    return same
-      ? { kind: 'unchanged', phase: null, outcome }
-      : rejected('ESCALATION_DECIDED', `it is ${phase}`, { phase });
-  }
+  const known =
+    phase === 'open' ? movedSince(command, escalation, ceilingOf) : decidedBefore(command, escalation, outcome);
+  if (known !== null) return known;
   const event: BudgetRecord = {
     type: 'EscalationDecided',
     body: wordOf(command, escalation, { settleBy: now + policy.settleWithinMs, raises }),
