@@ -54,6 +54,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/core/falls.part.ts',
     find: "return standingOf(context, trigger) === 'own';",
     replace: "return standingOf(context, trigger) !== 'none';",
+  },
+  {
     id: 'l12-id-of-anybody',
     requirement: 'L12/statements',
     spec: 'apps/mutation-ledger/src/assumptions.core.unit.spec.ts',
