@@ -1245,8 +1245,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
     test: 'a parked record that was behind it and stays is parked again where it stood, with what is wrong with it, once',
     file: 'libs/event-log/src/parking.decider.ts',
-    find: 'if (problem !== null && doc.reason === BEHIND)',
-    replace: 'if (problem === null && doc.reason === BEHIND)',
+    find: 'else if (doc !== first && doc.reason === BEHIND)',
+    replace: 'else if (doc === first && doc.reason === BEHIND)',
   },
   {
     id: 'l15-parked-again-elsewhere',

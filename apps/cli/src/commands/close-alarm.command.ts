@@ -10,7 +10,7 @@ import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 import type { Act } from './options.js';
-import { optionsOf } from './own-log.js';
+import { optionsOf } from '../log/own-log.js';
 
 interface CloseOptions {
   readonly finding?: readonly string[];

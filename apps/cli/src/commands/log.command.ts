@@ -19,7 +19,7 @@ import type { Session } from '../session.js';
 import { addCloseAlarm } from './close-alarm.command.js';
 import { partitionNumber } from './options.js';
 import type { Act } from './options.js';
-import { optionsOf } from './own-log.js';
+import { optionsOf } from '../log/own-log.js';
 
 interface LossOptions {
   readonly log: string;

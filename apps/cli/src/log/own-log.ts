@@ -4,7 +4,7 @@ import { createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { known } from '../config.js';
 import { kafkaAs } from '../kafka.js';
-import { refuseOtherKeys, refuseSignedLog } from '../log/owners-key.js';
+import { refuseOtherKeys, refuseSignedLog } from './owners-key.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
 
