@@ -946,7 +946,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'P1/owners-key',
     spec: 'apps/cli/src/log/owners-key.unit.spec.ts',
     test: 'a record of a log that is signed is not written without a key of the owner: accept-loss',
-    file: 'apps/cli/src/commands/own-log.ts',
+    file: 'apps/cli/src/log/own-log.ts',
     find: 'refuseOtherKeys(signing, place);',
     replace: '',
   },
