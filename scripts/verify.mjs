@@ -8,6 +8,8 @@ import { withTestStack } from './lib/test-stack.mjs';
 /** In this order, so that the long ones start early. */
 const STEPS = [
   { name: 'simulation', command: script('jest.mjs', 'simulation'), kind: 'simulation' },
+  // A few of the lane `simulation`: what changes the rows of a core is seen here, not only on CI.
+  { name: 'seeds', command: script('simulate.mjs', '--seeds', '1..10') },
   { name: 'types', command: tool('tsc', '--noEmit', '-p', 'tsconfig.json') },
   { name: 'page types', command: tool('tsc', '--noEmit', '-p', 'apps/console/tsconfig.json') },
   // Every file, without the cache of `npm run check`: what a file imports may have changed its types.

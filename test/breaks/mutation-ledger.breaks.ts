@@ -65,13 +65,14 @@ export const BREAKS: readonly Break[] = [
     replace: "return bounded(`${runId === null ? 'all' : 'run'}|${escaped(source.slice(0, 0))}|${runId ?? ''}`);",
   },
   {
-    id: 'l12-row-of-before-is-anybodys',
+    id: 'l12-older-id-is-free',
     requirement: 'L12/statements',
     spec: 'apps/mutation-ledger/src/assumptions.core.unit.spec.ts',
-    test: 'the assumptions log, straight knows a statement again whose row does not say whose it is, as rows of before, and hides no other behind it',
+    test: 'the assumptions log, straight records other content as a conflict, once, though its source has said something newer since',
     file: 'apps/mutation-ledger/src/rules/assumption/assumption.decider.ts',
-    find: 'return isNewest && known.run_id === run_id;',
-    replace: 'return isNewest || known.run_id === run_id;',
+    find: 'return state.known === null ? stated(event, content, state, now) : repeated(event, content, state.known);',
+    replace:
+      'return state.known === null || state.standing?.event_id !== event.body.event_id ? stated(event, content, state, now) : repeated(event, content, state.known);',
   },
   {
     id: 'd65-held-word-lost',

@@ -48,15 +48,12 @@ const standings = row<StandingStatement>({
   ],
 });
 
-/** Key of the first row of an event id: it does not say whose word it was, so that histories of before fold as they did. */
-const FIRST = 'event';
-
 const statements = row<KnownStatement>({
   kind: 'statement',
   table: 'statement',
   group: ({ tenant, ref, event_id }) => eventScope(tenant, ref, event_id),
-  key: ({ source, run_id: runId }) => (source === undefined ? FIRST : wordScope(source, runId)),
-  columns: {},
+  key: ({ source, run_id: runId }) => wordScope(source, runId),
+  columns: { source: 'text' },
 });
 
 /** Who named a handle first. */
@@ -106,8 +103,7 @@ function onStated(event: StatementEvent, { context }: Pick<Asked<unknown>, 'cont
   const { tenant, ref, run_id: runId, source, event_id: eventId } = event.body;
   const problem = statedRefProblem(ref, runId);
   if (problem !== null) return { records: [], park: problem };
-  const scope = eventScope(tenant, ref, eventId);
-  const known = statements.find(state, scope, wordScope(source, runId)) ?? statements.find(state, scope, FIRST);
+  const known = statements.find(state, eventScope(tenant, ref, eventId), wordScope(source, runId));
   const standing = standings.find(state, refScope(tenant, ref), scopeKey(runId));
   const said = decideStatement(event, { known, standing, weigh: weighIn(context, tenant) }, now);
   return said === null ? NOTHING : append(said);
@@ -140,11 +136,9 @@ function stated(
   const said = body.kind === 'invalidated' ? 'invalidated' : 'holds';
   const side = { source, verdict: said, event_id, stated_at, effective_at } as const;
   const dispute = disputeAfter(before, side, verdict, decidedAt);
-  const isFirst = statements.list(state, eventScope(tenant, ref, event_id)).length === 0;
-  const known = { event_id, tenant, ref, run_id, content_sha256, conflict_sha256: null };
   const standing = { tenant, ref, run_id, verdict, event_id, source, source_kind, stated_at, effective_at, ...dispute };
   return [
-    statements.put(isFirst ? known : { ...known, source }),
+    statements.put({ event_id, tenant, ref, run_id, source, content_sha256, conflict_sha256: null }),
     standings.put(body.superseded && before !== null ? { ...before, ...dispute } : standing),
   ];
 }

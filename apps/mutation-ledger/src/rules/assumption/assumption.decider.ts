@@ -7,7 +7,7 @@ import type { Weigh } from './standing.decisions.js';
 import type { StatementRecord, KnownStatement, StandingStatement, StatementEvent } from './assumption.messages.js';
 
 export interface StatementState {
-  /** The statement of this source, run and event id about this ref, or one of that event id that does not say whose it is; null when it is new. */
+  /** The statement of this source, run and event id about this ref; null when it is new. */
   readonly known: KnownStatement | null;
   /** What stands in the scope of the event; null when nothing does. */
   readonly standing: StandingStatement | null;
@@ -24,27 +24,7 @@ export interface StatementState {
  */
 export function decideStatement(event: StatementEvent, state: StatementState, now: number): StatementRecord | null {
   const content = contentHash(event.type, event.body);
-  const { known, standing } = state;
-  return known !== null && isTheirs(event, content, known, standing)
-    ? repeated(event, content, known)
-    : stated(event, content, state, now);
-}
-
-/**
- * Is a known statement of the same source and run?
- *
- * Shape:  one that does not say whose it is, is theirs where it says the same, source and run included, or where that is the newest
- *         word of the source there. Otherwise it may be anybody's, and hides no word of theirs.
- */
-function isTheirs(
-  { body: { source, run_id, event_id } }: StatementEvent,
-  content: Buffer,
-  known: KnownStatement,
-  standing: StandingStatement | null,
-): boolean {
-  if (known.source !== undefined || content.equals(known.content_sha256)) return true;
-  const isNewest = standing?.sides.some((side) => side.source === source && side.event_id === event_id) === true;
-  return isNewest && known.run_id === run_id;
+  return state.known === null ? stated(event, content, state, now) : repeated(event, content, state.known);
 }
 
 /** Instant of a statement as supersession counts it. */

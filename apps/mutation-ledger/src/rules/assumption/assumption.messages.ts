@@ -50,8 +50,8 @@ export type KnownStatement = {
   readonly tenant: string;
   readonly ref: string;
   readonly run_id: string | null;
-  /** Whose word it is; the first under an event id does not say it. */
-  readonly source?: string;
+  /** Whose word it is. */
+  readonly source: string;
   readonly content_sha256: Buffer;
   /** Last content that conflicted with it; null when none did. */
   readonly conflict_sha256: Buffer | null;
