@@ -1175,4 +1175,22 @@ export const BREAKS: readonly Break[] = [
     find: "return tenant === null || tenant === '*' ?",
     replace: "return tenant === null || tenant !== '*' ?",
   },
+  {
+    id: 'guides-remedy-of-a-moved-ceiling-missing',
+    requirement: 'guides/remedies',
+    spec: 'apps/cli/src/remedies.unit.spec.ts',
+    test: 'says what to do about every refusal that a person’s command may get',
+    file: 'apps/cli/src/remedies.ts',
+    find: '  CEILING_MOVED:',
+    replace: '  CEILING_LOWERED:',
+  },
+  {
+    id: 'guides-remedy-names-no-command',
+    requirement: 'guides/remedies',
+    spec: 'apps/cli/src/guides.unit.spec.ts',
+    test: 'what to do about a refusal names only commands and options that there are',
+    file: 'apps/cli/src/remedies.ts',
+    find: 'somebody has reviewed it: `recourse consumers`.',
+    replace: 'somebody has reviewed it: `recourse lineage consumers`.',
+  },
 ];

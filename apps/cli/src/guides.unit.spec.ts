@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createProgram } from './program.js';
+import { REMEDIES } from './remedies.js';
 
 const pages = ['README.md', 'docs/proof.md', ...pagesIn('docs/guides'), ...pagesIn('docs/design')];
 
@@ -16,6 +17,12 @@ describe.each(pages)('the page %s', (page) => {
   it('names only commands and options that there are', () => {
     expect(mentionsIn(text).flatMap((words) => mentionProblems(words))).toEqual([]);
   });
+});
+
+it('what to do about a refusal names only commands and options that there are', () => {
+  const mentions = mentionsIn(Object.values(REMEDIES).join('\n'));
+  expect(mentions.length).toBeGreaterThan(40);
+  expect(mentions.flatMap((words) => mentionProblems(words))).toEqual([]);
 });
 
 it('a command that is none, an option nobody knows, and an argument too few are noticed', () => {
@@ -85,7 +92,7 @@ function isValue(command: Command, before: string | undefined): boolean {
 
 function optionsOf(command: Command): readonly string[] {
   const own = command.options.map(({ long }) => long ?? '');
-  return command.parent === null ? own : [...own, ...optionsOf(command.parent)];
+  return command.parent === null ? [...own, '--help'] : [...own, ...optionsOf(command.parent)];
 }
 
 /** The command line, in which no command does anything. */

@@ -2,6 +2,7 @@
 import { Failure, FAILURES } from '@recourse/kernel';
 import type { Rejection } from '@recourse/kernel';
 import { ConnectProblem, EdgeProblem } from '@recourse/sdk';
+import { REMEDIES } from './remedies.js';
 
 /** Every exit code, and what it says to a script. */
 export const EXIT_CODES = {
@@ -30,75 +31,6 @@ export const EXIT_CODES = {
 } as const satisfies Record<string, { readonly code: number; readonly summary: string }>;
 
 export type ExitKind = keyof typeof EXIT_CODES;
-
-/** What can be done about codes that services answer. Codes that carry their own remedy are not here. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  TOKEN_MISSING: 'Pass --token-file (or --token); on a development stack --as <subject> asks its issuer.',
-  TOKEN_REFUSED: 'Get a new token from the issuer that the services trust.',
-  ROLE_REQUIRED: 'Use a token with the role; on a development stack: --roles <role,...>.',
-  ROLE_OF_ONE_TENANT: 'Add --tenant <tenant>, or use a token of one tenant: the role counts there.',
-  ROLE_OF_ALL_TENANTS: "Add --tenant '*', or use a token for all tenants: the role counts there.",
-  ROLES_CONFLICT:
-    'Ask for a token with one of the two; on a development stack: --roles contract_editor, or --roles approver.',
-  TENANT_FOREIGN:
-    'Use a token of that tenant. On a development stack --tenant <tenant> asks for one; --as without --tenant asks for all tenants, which only administrators and auditors speak for.',
-  TENANT_REQUIRED: 'Add --tenant <tenant>: what you speak for is all tenants, and this is about one of them.',
-  SELF_APPROVAL:
-    'Somebody else has to decide: neither the agent nor the person it acted for. On a development stack: --as <subject>.',
-  APPROVER_NOT_A_PERSON: 'Use the token of a person.',
-  EDITOR_APPROVAL:
-    'Somebody else has to decide: nobody who registered or confirmed the contract or its newest version. On a development stack: --as <subject>, else you are the account of this machine.',
-  DIGEST_MISMATCH:
-    'The action has changed since it was shown. Look again with `recourse recoveries show`, then decide.',
-  APPROVAL_EXPIRED: 'The agent may ask again; that is a new question.',
-  APPROVAL_WRONG_PHASE: 'Look at it with `recourse approvals show`.',
-  KILL_SWITCH: 'Look at `recourse kill-switch list`; what it stops goes on once it is lifted.',
-  STEP_WRONG_PHASE: 'Look at its phase with `recourse recoveries show`.',
-  INCIDENT_CLOSED: 'Look at how it ended with `recourse incidents show`.',
-  TRIGGER_JUDGED: 'Look at what was said of it with `recourse rollbacks show`.',
-  SAME_APPROVER: 'Another person has to agree, too.',
-  ESCALATION_DECIDED: 'Look at who decided it with `recourse budgets show`.',
-  ENTRY_UNKNOWN: 'List those that stand with `recourse entry list` or `recourse kill-switch list`.',
-  SWITCH_STANDS: 'See it with `recourse kill-switch list`; turn this one on under another name.',
-  PARKED_BEHIND: 'See them with `recourse parked list`.',
-  STILL_UNREADABLE: 'Remove its cause, or give it up with `recourse parked discard`.',
-  NO_TRIGGER: 'Review it with `recourse rollbacks review`.',
-  OUT_OF_BAND_REVIEWED: 'Look at what was said of it with `recourse rollbacks show`.',
-  NOT_BEYOND_BOUND: 'List what waits for a review with `recourse rollbacks list --phase beyond`.',
-  SELF_JUDGEMENT: 'Somebody else has to say whether the trigger was right.',
-  JUDGE_NOT_A_PERSON: 'Use the token of a person.',
-  BREAKER_CLOSED: 'Look at it with `recourse breakers list --state closed`.',
-  TASK_CLOSED: 'Look at how it ended with `recourse tasks show`.',
-  AUTHOR_NOT_A_PERSON: 'Use the token of the person who wrote it.',
-  APPROVAL_USED: 'An approval is used once; look at the step with `recourse recoveries show`.',
-  ROUTE_UNKNOWN: 'Look at the address: another service answers there, or one of another version.',
-  NOT_FOUND:
-    'Look for it with `list` of the same commands, or with `recourse items`; what was just written may take a moment to show. An id of another tenant is not found.',
-  NOT_READY: 'The service is still reading its inputs; try again in a moment.',
-  BROKER_UNAVAILABLE: waitsFor('Kafka'),
-  REGISTRY_UNAVAILABLE: waitsFor('schema registry'),
-  DATABASE_UNAVAILABLE: waitsFor('database'),
-  READ_TOO_LONG: 'Ask for less: `--tenant`, and the other filters of the command (`--help`).',
-  KEY_STORE_UNAVAILABLE: waitsFor('key store'),
-  SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
-  OUTCOME_PENDING:
-    'Repeat it with that key in --idempotency-key: it is the same command. One that stays so may wait behind a parked record: `recourse parked list`.',
-  CURSOR_OUT_OF_RANGE:
-    'Of a wire, see `recourse log accept-loss --help`; a log is restored from the same moment as those that read it: Restore in docs/guides/deploy.md.',
-  LOG_FRONT_CUT:
-    'Restore the log with its offsets from the newest copy: Restore in docs/guides/deploy.md. No `recourse log` command accepts this.',
-  LOG_ID_FOREIGN:
-    'Set RECOURSE_LOG_ID of that service to what the others have; `recourse audit verify` tells whether a chain was begun beside.',
-  KEYRING_INVALID:
-    'Mend the place that is named; `recourse keys check <file>` reads a whole keyring, `recourse keys new` makes a key.',
-  CLOCK_BEHIND: 'Correct the clock; if the log itself lies ahead, see `recourse log accept-time --help`.',
-  LOG_CUT: 'Find out why the log lost records, then see `recourse log accept-cut --help`.',
-};
-
-/** What a service does not reach, it asks for on by itself. */
-function waitsFor(what: string): string {
-  return `See that the ${what} of that service runs and can be reached from it; the service goes on by itself then, and nothing is lost.`;
-}
 
 /** A coded refusal or failure on its way to the terminal. */
 export class CliProblem extends Error {

@@ -33,6 +33,21 @@ const SENTENCES: Readonly<Record<string, string>> = {
   // budgets
   NOTHING_TO_RAISE: 'It exceeds no ceiling that could be raised: allow it or refuse it.',
   ESCALATION_DECIDED: 'Somebody has answered this already.',
+  CEILING_MOVED:
+    'The ceiling was moved since this was proposed, so a yes would raise it by more. Refuse it, and propose anew.',
+  // what fell, and on whose word
+  TRIGGER_JUDGED: 'Somebody has said already whether this was right.',
+  SELF_JUDGEMENT: 'You said or own what is judged here, so somebody else has to.',
+  JUDGE_NOT_A_PERSON: 'Only a person judges this, and this account is none.',
+  BREAKER_CLOSED: 'The breaker is closed already.',
+  NO_TRIGGER: 'Nobody triggered this, so there is nothing to judge; it can be reviewed.',
+  OUT_OF_BAND_REVIEWED: 'Somebody has reviewed this already.',
+  NOT_BEYOND_BOUND: 'This lies within the bound, so nobody has to review it.',
+  NOTHING_TO_SETTLE: 'People are asked nothing about this effect any more.',
+  NOTHING_TO_RECONCILE: 'It is known how this effect ended.',
+  RECONCILIATION_PENDING: 'A worker is looking already. Wait for its answer.',
+  NO_RECONCILIATION: 'Its contract names nothing that tells how it ended. Find out yourself, then say it here.',
+  ANSWER_UNFIT: 'That is no answer to what is asked of this effect.',
   // recoveries
   SELF_APPROVAL: 'You may not approve this: you acted, or it was done on your behalf, or the agent is yours.',
   APPROVER_NOT_A_PERSON: 'Only a person approves, and this account is none.',
