@@ -181,7 +181,7 @@ function recorded(
   return [
     mutation,
     ...boundBy(state, body, before !== undefined, { recorded_seq: seq, recorded_at: decidedAt }),
-    ...closingOf(body),
+    ...closingOf(body, seq),
     ...releasedBy(body, before),
   ];
 }
@@ -210,9 +210,14 @@ function boundBy(
 }
 
 /** Events that close the window of its reversal. */
-function closingOf({ mutation_id, execution, recoverability, ref, terms }: Body<MutationRecorded>): readonly Change[] {
+function closingOf(
+  { mutation_id, execution, recoverability, ref, terms }: Body<MutationRecorded>,
+  recorded_seq: number,
+): readonly Change[] {
   const { tenant, run_id } = execution;
-  return recoverability === 'reversal_available' ? closingBy({ mutation_id, tenant, run_id, ref, terms }) : [];
+  return recoverability === 'reversal_available'
+    ? closingBy({ mutation_id, tenant, run_id, ref, terms, recorded_seq })
+    : [];
 }
 
 function closingBy({
@@ -221,9 +226,11 @@ function closingBy({
   run_id,
   ref,
   terms,
-}: Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'ref' | 'terms'>): readonly Change[] {
+  recorded_seq,
+}: Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'ref' | 'terms' | 'recorded_seq'>): readonly Change[] {
+  const at = recorded_seq === null ? {} : { recorded_seq };
   return closingRefsOf(ref?.subject_ref ?? null, terms).map((event) =>
-    putBinding({ mutation_id, tenant, run_id, ref: event, position: 0, closes: true }),
+    putBinding({ mutation_id, tenant, run_id, ref: event, ...at, position: 0, closes: true }),
   );
 }
 

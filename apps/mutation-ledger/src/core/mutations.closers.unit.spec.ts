@@ -196,26 +196,33 @@ describe.each(WAYS)('an event that ends reversibility while something may still 
   });
 });
 
-describe('an event that closes the windows of many', () => {
-  const text = contractText({ window_closed_by: [EVENT] });
-  const effectOf = (run: number, at: number) =>
-    executed(
-      refund({
-        run_id: `run-${String(run)}`,
-        event_id: `e-${String(at)}`,
-        effect_key: `e-${String(at)}`,
-        call_id: `c-${String(at)}`,
-        contract_digest: contractDigest(text),
-        subject_ref: '4711',
-        assumption_refs: [],
-      }),
-    );
+const CLOSED_BY_EVENT = contractText({ window_closed_by: [EVENT] });
+const effectOf = (run: number, at: number, more: Partial<ToolExecuted> = {}) =>
+  executed(
+    refund({
+      run_id: `run-${String(run)}`,
+      event_id: `e-${String(at)}`,
+      effect_key: `e-${String(at)}`,
+      call_id: `c-${String(at)}`,
+      contract_digest: contractDigest(CLOSED_BY_EVENT),
+      subject_ref: '4711',
+      assumption_refs: [],
+      ...more,
+    }),
+  );
+const event = (more: Parameters<typeof statement>[2] = {}) =>
+  statement('holds', 'ev-close', { ref: closingRef('4711', EVENT), stated_at: NOW, ...more });
+const openIn = (run: ReturnType<typeof ledger>['run']) =>
+  run
+    .rows('mutation')
+    .filter(({ doc }) => doc['recoverability'] === 'reversal_available')
+    .map(({ doc }) => doc['run_id']);
 
+describe('an event that closes the windows of many', () => {
   it('tells of those of a run together, at most two hundred in a record', () => {
-    const { run, assumptions } = ledger({ contracts: [text] });
+    const { run, assumptions } = ledger({ contracts: [CLOSED_BY_EVENT] });
     for (let at = 0; at < 300; at += 1) run.when(effectOf(at < 250 ? 1 : 2, at), NOW);
-    const event = statement('holds', 'ev-close', { ref: closingRef('4711', EVENT), stated_at: NOW });
-    run.when(state(assumptions, event), NOW + 1);
+    run.when(state(assumptions, event()), NOW + 1);
     const closed = run
       .recorded()
       .map(({ type, body }) => [type, body['run_id'], (body['members'] as unknown[]).length]);
@@ -224,5 +231,51 @@ describe('an event that closes the windows of many', () => {
       ['RecoverabilityChanged', 'run-1', 50],
       ['RecoverabilityChanged', 'run-2', 50],
     ]);
+  });
+
+  it('of a thousand runs fits each decision it takes, and none is parked', () => {
+    const { run, assumptions } = ledger({ contracts: [CLOSED_BY_EVENT] });
+    for (let at = 0; at < 1_001; at += 1) run.when(effectOf(at, at), NOW);
+    run.when(state(assumptions, event()), NOW + 1).then(fact('SpreadOpened'));
+    run.whenDue(NOW + 2);
+    expect(openIn(run)).toEqual([]);
+    expect(run.rows('spread')).toEqual([]);
+  });
+});
+
+describe.each(WAYS)('an event that closes more windows than one decision takes, $way', ({ isRebuilt }) => {
+  it('goes on in bounded decisions where they are more than one takes, each effect once', () => {
+    const { run, assumptions } = ledger({ isRebuilt, contracts: [CLOSED_BY_EVENT], effectsMax: 2 });
+    for (let at = 0; at < 5; at += 1) run.when(effectOf(at, at), NOW);
+    run.when(effectOf(5, 5, { committed_at: NOW + 1 }), NOW + 1);
+    run
+      .when(state(assumptions, event()), NOW + 2)
+      .then(fact('SpreadOpened', { ref: closingRef('4711', EVENT), reaffirms: true }))
+      // What is recorded meanwhile is closed from the start.
+      .when(effectOf(6, 6), NOW + 3)
+      .then(fact('MutationRecorded', { recoverability: 'reversal_expired', reason: `CLOSED_BY:${EVENT}` }));
+    const key = '0000000000000001';
+    const closed = (run_id: string) => fact('RecoverabilityChanged', { run_id, event: 'window_closed' });
+    run
+      // The youngest first: it is younger than the event.
+      .when(run.timer('spread', key), NOW + 4)
+      .then(closed('run-4'), fact('SpreadContinued', { contradicted: 2 }))
+      .when(run.timer('spread', key), NOW + 5)
+      .then(closed('run-2'), closed('run-3'), fact('SpreadContinued', { contradicted: 4 }))
+      .when(run.timer('spread', key), NOW + 6)
+      .then(closed('run-0'), closed('run-1'), fact('SpreadClosed', { contradicted: 6 }));
+    expect(openIn(run)).toEqual(['run-5']);
+    expect(run.rows('spread')).toEqual([]);
+  });
+
+  it('of one run closes those of that run alone, however many there are', () => {
+    const { run, assumptions } = ledger({ isRebuilt, contracts: [CLOSED_BY_EVENT], effectsMax: 2 });
+    for (let at = 0; at < 6; at += 1) run.when(effectOf(at < 4 ? 1 : 2, at), NOW);
+    run
+      .when(state(assumptions, event({ run_id: 'run-1' })), NOW + 1)
+      .then(fact('SpreadOpened', { scope_run_id: 'run-1' }));
+    run.whenDue(NOW + 2);
+    expect(openIn(run)).toEqual(['run-2', 'run-2']);
+    expect(run.rows('spread')).toEqual([]);
   });
 });

@@ -6,13 +6,14 @@ import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import type { Announced, AssumptionStated, Evidence } from '@recourse/messages';
-import { closeByEvent, closedByStatement } from '../rules/mutation/closing.decider.js';
+import { closeByEvent, closedByStatement, inRuns } from '../rules/mutation/closing.decider.js';
 import { isHeld } from '../rules/mutation/hold.decider.js';
 import { decideFalls, standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Falling, Passed } from '../rules/mutation/lineage.decider.js';
 import type { Binding } from '../rules/mutation/mutation.messages.js';
 import { together } from '../rules/mutation/recoverability.decider.js';
-import { decideReaffirmation, decideStatement, evidenceOf } from '../rules/mutation/refs.decider.js';
+import type { MoveRecord } from '../rules/mutation/recoverability.decider.js';
+import { decideReaffirmation, decideStatement, evidenceOf, openedBy } from '../rules/mutation/refs.decider.js';
 import { continueSpread, MARKS_PER_EFFECT } from '../rules/mutation/spread.decider.js';
 import type { Weight } from '../rules/mutation/spread.decider.js';
 import type { Body, Finding } from '../rules/record.messages.js';
@@ -56,12 +57,8 @@ export function onStatement(
   readUpTo(context, 'assumptions', input);
   const scope = refScope(body.tenant, body.ref);
   const bindings = bindingsIn(state, scope);
-  // A record for each run: an event may close more windows than a batch has records (L4).
-  const closed = together(
-    closedByStatement(body, bindings).flatMap(
-      (binding) => closeByEvent(mutationIn(state, binding.run_id, binding.mutation_id), body, context.now) ?? [],
-    ),
-  );
+  const closed = closing(context, body, bindings, policy);
+  if (closed === null) return append(openedBy(body, input.partition, input.seq));
   // Each commit may be told of by itself, with the statement: a long one reaches fewer in one decision.
   const told = bytesOfTold(evidenceOf(body, input.partition, input.seq));
   const effectsMax = Math.min(policy.effectsMax, Math.max(1, Math.floor(MARKS_BYTES_MAX / told)));
@@ -77,6 +74,28 @@ export function onStatement(
   );
   const found = [...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed];
   return append(...fall(context, found, policy));
+}
+
+/** Windows that an event closes, a record for each run of few; null where they fit no one decision (L4). */
+function closing(
+  context: DecideContext,
+  body: Body<AssumptionStated>,
+  bindings: readonly Binding[],
+  { marksMax }: StatementPolicy,
+): readonly MoveRecord[] | null {
+  const reached = closedByStatement(body, bindings);
+  if (reached.length > marksMax) return null;
+  const closed = together(inRuns(reached).flatMap((binding) => close(context, binding, body) ?? []));
+  return bytesOf(closed) > MARKS_BYTES_MAX ? null : closed;
+}
+
+/** What an event does to the window of one; null where it does nothing. */
+function close(
+  { state, now }: DecideContext,
+  { run_id, mutation_id, ref }: Binding,
+  { stated_at }: Pick<Evidence, 'stated_at'>,
+): MoveRecord | null {
+  return closeByEvent(mutationIn(state, run_id, mutation_id), { ref, stated_at }, now);
 }
 
 /** Commits fell: those derived from them are contradicted. As a statement it is decided once the view has it. */
@@ -138,7 +157,11 @@ export function onSpreadDue(context: DecideContext, scope: string, policy: State
     {
       marksMax: policy.marksMax,
       bytesMax: SPREAD_BYTES_MAX,
-      weighs: (binding, before, evidence) => weightOf(state, { binding, before, evidence }),
+      weighs: (binding, before, evidence) =>
+        binding.closes === true
+          ? { marks: 1, bytes: bytesOf(close(context, binding, evidence)) }
+          : weightOf(state, { binding, before, evidence }),
+      close: (binding, evidence) => close(context, binding, evidence),
     },
   );
   const fared = withFates(context, next, bindings, () => bindingsIn(state, scope));

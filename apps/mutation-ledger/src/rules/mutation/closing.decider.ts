@@ -25,15 +25,22 @@ export function closingRefsOf(
     : [...new Set(terms.window_closed_by)].map((event) => closingRef(subjectRef, event));
 }
 
-/** Bindings that a statement about an event may close, those of a run beside each other; a statement of one run reaches that run alone. */
+/** Bindings that a statement about an event may close, in no order; a statement of one run reaches that run alone. */
 export function closedByStatement(
   { verdict, superseded, run_id }: Pick<AssumptionStated, 'verdict' | 'superseded' | 'run_id'>,
   bindings: readonly Binding[],
 ): readonly Binding[] {
-  if (verdict !== 'holds' || superseded) return [];
-  return bindings
-    .filter((binding) => binding.closes === true && (run_id === null || run_id === binding.run_id))
-    .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  return verdict !== 'holds' || superseded ? [] : bindings.filter((binding) => isClosedBy(run_id, binding));
+}
+
+/** May an event, stated for a run or (null) for all, close the window of a binding? */
+export function isClosedBy(scopeRunId: string | null, { closes, run_id }: Binding): boolean {
+  return closes === true && (scopeRunId === null || scopeRunId === run_id);
+}
+
+/** Those of a run beside each other. */
+export function inRuns(bindings: readonly Binding[]): readonly Binding[] {
+  return [...bindings].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
 /** A run may hold any sign but this. */

@@ -166,21 +166,25 @@ export function decideReaffirmation(
   if (reached.length === 0 && spreads.length === 0) return [];
   if (reached.length <= effectsMax && spreads.length === 0)
     return newest(reached, effectsMax).map((binding) => reaffirmed(binding, evidence));
-  return [
-    {
-      type: 'SpreadOpened',
-      body: {
-        spread_id: deriveId('spread', tenant, ref, partition, seq),
-        tenant,
-        ref,
-        position: seq,
-        scope_run_id,
-        evidence,
-        reaffirms: true,
-        parent_run_id: null,
-      },
+  return [openedBy(body, partition, seq)];
+}
+
+/** The spread of a statement that a ref holds: reaffirms what it contradicted, and closes the windows that it ends where it is an event. */
+export function openedBy(body: Body<AssumptionStated>, partition: number, seq: number): MutationRecord<'SpreadOpened'> {
+  const { tenant, ref, run_id: scope_run_id } = body;
+  return {
+    type: 'SpreadOpened',
+    body: {
+      spread_id: deriveId('spread', tenant, ref, partition, seq),
+      tenant,
+      ref,
+      position: seq,
+      scope_run_id,
+      evidence: evidenceOf(body, partition, seq),
+      reaffirms: true,
+      parent_run_id: null,
     },
-  ];
+  };
 }
 
 function contradictedBefore(

@@ -5,9 +5,13 @@
 // Invariants
 //   R5. A spread looks at each binding of its ref once, and once more before it ends, however many decisions it takes.
 //   R6. What a spread reaches was bound before its statement: parts only ever leave less of it.
+//   R7. One of an event closes windows as one statement of few does (E1, E2); what is recorded later was judged with the event known.
 import type { Evidence } from '@recourse/messages';
 import type { Binding, Spread } from './mutation.messages.js';
 import type { Finding, MutationRecord } from '../record.messages.js';
+import { inRuns, isClosedBy } from './closing.decider.js';
+import { together } from './recoverability.decider.js';
+import type { MoveRecord } from './recoverability.decider.js';
 import { contradicted, EFFECTS_MAX, isReached, reaffirmed } from './refs.decider.js';
 
 /** Marks that a decision of a spread may hold for each effect that owes something outside: a mark owes nothing, and is a record at the most. */
@@ -28,12 +32,14 @@ export interface Bounds {
   readonly bytesMax: number;
   /** What a binding takes beside the one before it, for what speaks against both. */
   readonly weighs: (binding: Binding, before: Binding | undefined, evidence: Evidence) => Weight;
+  /** What the event of a spread does to the window of one that it closes; null where it does nothing. */
+  readonly close: (binding: Binding, evidence: Evidence) => MoveRecord | null;
 }
 
 /** Bindings of the ref that were recorded before a place in the log, the last first; null: all of them. */
 export type Walk = (below: number | null) => Iterable<Binding>;
 
-/** A part of a spread: those it reaches, and what is to be recorded about them. */
+/** A part of a spread: those it reaches that rely on the ref, and what is to be recorded about all of them. */
 export interface Part {
   readonly bindings: readonly Binding[];
   readonly found: readonly Finding[];
@@ -50,10 +56,12 @@ export function continueSpread(spreads: readonly Spread[], walk: Walk, bounds: B
   if (spread === undefined) return { bindings: [], found: [] };
   const through = spread.through_seq ?? null;
   const rest = taken(spread, walk(through), bounds, []);
-  const { part, isAll } = rest.isAll && through !== null ? taken(spread, walk(null), bounds, rest.part) : rest;
-  const facts = part.map((binding) =>
-    (spread.reaffirms === true ? reaffirmed : contradicted)(binding, spread.evidence),
-  );
+  const { part, isAll } = rest.isAll && through !== null ? taken(spread, relying(walk(null)), bounds, rest.part) : rest;
+  const bindings = [...relying(part)];
+  const facts = [
+    ...closedIn(spread, part, bounds),
+    ...bindings.map((binding) => (spread.reaffirms === true ? reaffirmed : contradicted)(binding, spread.evidence)),
+  ];
   const { spread_id, tenant, ref, position } = spread;
   const job = { spread_id, tenant, ref, position, contradicted: spread.contradicted + part.length };
   const last = part.at(-1);
@@ -61,7 +69,7 @@ export function continueSpread(spreads: readonly Spread[], walk: Walk, bounds: B
     isAll || last === undefined
       ? { type: 'SpreadClosed', body: job }
       : { type: 'SpreadContinued', body: { ...job, through_mutation_id: last.mutation_id } };
-  return { bindings: part, found: [...facts, told] };
+  return { bindings, found: [...facts, told] };
 }
 
 /** What fits one decision beside `before`, of those that a spread reaches; `isAll`: nothing that it reaches is left. */
@@ -86,6 +94,19 @@ function taken(
   return { part, isAll: true };
 }
 
+/** Those that rely on a ref; of one that is an event, others have a window that it closes (R7). */
+function* relying(bindings: Iterable<Binding>): Generator<Binding> {
+  for (const binding of bindings) if (binding.closes !== true) yield binding;
+}
+
+/** The windows that a part closes, those of a run together. */
+function closedIn({ evidence }: Spread, part: readonly Binding[], { close }: Bounds): readonly MoveRecord[] {
+  return together(
+    inRuns(part.filter(({ closes }) => closes === true)).flatMap((binding) => close(binding, evidence) ?? []),
+  );
+}
+
 function isToBeTold(spread: Spread, binding: Binding): boolean {
+  if (binding.closes === true) return spread.reaffirms === true && isClosedBy(spread.scope_run_id, binding);
   return isReached(spread, binding) && (spread.reaffirms !== true || binding.is_contradicted === true);
 }
