@@ -1,5 +1,5 @@
 // Signals, policies and what they are told on, for specs of earned autonomy.
-import { entryView } from '@recourse/contract';
+import { entryView, forwardApprovalId } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import { entrySaid, harness, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
@@ -126,4 +126,25 @@ export function outcome(event_id: string, more: object = {}, key = TENANT): Reco
     ended_at: 1_000,
   };
   return wire(AGENT_SIGNALS, 'OutcomeRecorded', { ...said, ...more }, { key });
+}
+
+/** Digest of what the agents of specs do. */
+export const DONE = Buffer.alloc(32, 7);
+
+/** Whoever keeps approvals says that one was used. */
+export function used(effect: string, more: { digest?: Buffer; agreedBy?: readonly string[]; at?: number } = {}) {
+  const { digest = DONE, agreedBy = ['dana'], at = 3_000 } = more;
+  const said = {
+    approval_id: forwardApprovalId(TENANT, RUN, effect, digest.toString('hex')),
+    tenant: TENANT,
+    run_id: RUN,
+    round: 1,
+    mutation_id: mutationOf(effect),
+    attempt: 1,
+    used_by: AGENT,
+    command_id: 'c',
+    agreed_by: agreedBy,
+    decided_at: at,
+  };
+  return logged('recourse.recoveries', 'ForwardApprovalUsed', said, 1, { partition: 5 });
 }

@@ -1,33 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import { forwardApprovalId } from '@recourse/contract';
 import { fact, logged, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { accountant, AGENT, praised, REFUNDS, signalled, standingOf, undone } from './budgets.autonomy.testing.js';
+import {
+  accountant,
+  AGENT,
+  DONE,
+  praised,
+  REFUNDS,
+  signalled,
+  standingOf,
+  undone,
+  used,
+} from './budgets.autonomy.testing.js';
 import { decide, INR, mutationOf, recorded, reserve, RUN, TENANT } from './budgets.testing.js';
 
-const DONE = Buffer.alloc(32, 7);
 const OTHER = Buffer.alloc(32, 8);
 const EXECUTED = 10_000;
 const WAIT = 5 * 60_000;
 const OVER = EXECUTED + WAIT;
-
-/** Whoever keeps approvals says that one was used. */
-function used(effect: string, more: { digest?: Buffer; agreedBy?: readonly string[]; at?: number } = {}) {
-  const { digest = DONE, agreedBy = ['dana'], at = 3_000 } = more;
-  const said = {
-    approval_id: forwardApprovalId(TENANT, RUN, effect, digest.toString('hex')),
-    tenant: TENANT,
-    run_id: RUN,
-    round: 1,
-    mutation_id: mutationOf(effect),
-    attempt: 1,
-    used_by: AGENT,
-    command_id: 'c',
-    agreed_by: agreedBy,
-    decided_at: at,
-  };
-  return logged('recourse.recoveries', 'ForwardApprovalUsed', said, 1, { partition: 5 });
-}
 
 describe.each(WAYS)(
   'an effect that was reserved, and that its rung wants people asked about, $way',

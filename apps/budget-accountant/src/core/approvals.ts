@@ -6,21 +6,23 @@ import type { Asked, DecideContext, Decision } from '@recourse/event-log';
 import type { AwaitedApproval, BodyOf } from '@recourse/messages';
 import { approvals, escalations, reservations } from '../rows/kinds.js';
 import {
+  failedAgain,
   isAsReserved,
   isMetBy,
   missApproval,
   neededFor,
   satisfiedBy,
+  usedAgain,
   wantedOf,
 } from '../rules/budget/approval.decisions.js';
 import { escalationIdOf } from '../rules/budget/budget.decider.js';
-import type { EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
+import type { BudgetRecord, EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
 import { escalateReservation } from '../rules/budget/overdue.decider.js';
 import { afterBreach, earnedBy } from './autonomy.js';
 
 type Recorded = BodyOf<'recourse.mutations', 'MutationRecorded'>;
 
-/** Remembers an approval that was used, for effects whose rung may want it; said again, it changes nothing. */
+/** Remembers each use of an approval, for effects whose rung may want it; said again, it changes nothing. */
 export function onApprovalUsed({
   body,
   input,
@@ -28,12 +30,22 @@ export function onApprovalUsed({
 }: Asked<BodyOf<'recourse.recoveries', 'ForwardApprovalUsed'>>): Decision {
   const { approval_id, tenant, run_id, mutation_id, agreed_by } = body;
   // Asked first and reserved later, or done as something else than was reserved, it may be wanted yet.
-  const satisfies = satisfiedBy(agreed_by);
-  if (approvals.find(state, approval_id) !== null) return NOTHING;
-  return append({
-    type: 'ForwardApprovalNoted',
-    body: { approval_id, tenant, run_id, mutation_id, satisfies, used_at: decidedAtOf(input) },
-  });
+  const use = { approval_id, satisfies: satisfiedBy(agreed_by), used_at: decidedAtOf(input) };
+  if (usedAgain(approvals.find(state, approval_id), use) === null) return NOTHING;
+  return append({ type: 'ForwardApprovalNoted', body: { ...use, tenant, run_id, mutation_id, failed_began_at: null } });
+}
+
+/** Remembers that an attempt failed, of an effect whose rung wants people asked: what they agreed to before is used up. */
+export function attemptFailed(
+  { body: { execution, ref, mutation_id }, input }: Asked<Recorded>,
+  reservation: Reservation | null,
+): readonly BudgetRecord[] {
+  if ((reservation?.forward_approval ?? null) === null) return [];
+  const failed_began_at = ref.committed_at;
+  if (failedAgain(reservation?.failed ?? [], failed_began_at) === null) return [];
+  const { tenant, run_id } = execution;
+  const of = { approval_id: '', tenant, run_id, mutation_id, satisfies: '', used_at: decidedAtOf(input) };
+  return [{ type: 'ForwardApprovalNoted', body: { ...of, failed_began_at } }];
 }
 
 /** What people had to agree to before an effect, where nobody knows yet that they did; null where nothing is open. */
@@ -51,7 +63,8 @@ export function awaitedFor(
     : wantedOf(earnedBy(context, { tenant, agent: agentId, capability }, true).forward_approval, reservation);
   const needed = neededFor(wanted, done, context.now + approvalWithinMs);
   if (needed === null) return null;
-  return isMetBy(approvals.find(context.state, needed.approval_id), needed) ? null : needed;
+  const { failed = [] } = reservation;
+  return isMetBy(approvals.find(context.state, needed.approval_id), needed, failed) ? null : needed;
 }
 
 /** A reservation that nobody used in time, or an effect that nobody was asked about. */

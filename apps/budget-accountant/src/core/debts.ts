@@ -18,7 +18,7 @@ import type { Executed } from '../rules/budget/compensation.decider.js';
 import type { ExecutionEnd, Vain } from '../rules/budget/settlement.decider.js';
 import { isSomethingElse, mayBeOfLater, refund, release, settle } from '../rules/budget/settlement.decider.js';
 import { changesOf } from '../rows.js';
-import { awaitedFor } from './approvals.js';
+import { attemptFailed, awaitedFor } from './approvals.js';
 import { boundsOf, subjectIdOf } from './bounds.js';
 import { earnedBy } from './autonomy.js';
 
@@ -71,18 +71,16 @@ export function onMutation(asked: Asked<Recorded>, policy: EscalationPolicy): De
 }
 
 /** What a call without an effect gives back: nothing of what may be a later one's. */
-function vainly(
-  end: Vain['end'],
-  reservation: Reservation | null,
-  { body: { ref, found_out }, input }: Asked<Recorded>,
-): readonly BudgetRecord[] {
+function vainly(end: Vain['end'], reservation: Reservation | null, asked: Asked<Recorded>): readonly BudgetRecord[] {
+  const { ref, found_out } = asked.body;
   const vain = {
     end,
     beganAt: ref.committed_at,
-    endedAt: decidedAtOf(input),
+    endedAt: decidedAtOf(asked.input),
     isFoundOut: found_out !== null,
   };
-  return mayBeOfLater(reservation, vain) ? [] : release(reservation, end);
+  const freed = mayBeOfLater(reservation, vain) ? [] : release(reservation, end);
+  return end === 'failed' ? [...freed, ...attemptFailed(asked, reservation)] : freed;
 }
 
 /** What counts where nobody had reserved it: something else was executed, and no bound has seen that. */

@@ -2,7 +2,7 @@
 import { deriveId } from '@recourse/kernel';
 import type { AcceptedRecord, Change, Fold, StateView } from '@recourse/event-log';
 import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
-import { isMetBy } from '../rules/budget/approval.decisions.js';
+import { failedAgain, isMetBy, usedAgain } from '../rules/budget/approval.decisions.js';
 import type { Reservation } from '../rules/budget/budget.messages.js';
 import { reservationPhaseAfter } from '../rules/budget/budget.transitions.js';
 import type { ReservationEvent } from '../rules/budget/budget.transitions.js';
@@ -128,14 +128,20 @@ function emptyReservation({ reservation_id, tenant, run_id, effect_key }: Reserv
   };
 }
 
-/** People, or a rule, agreed before an effect: whoever waits for that waits no more. */
+function attemptFailed(reservation: Reservation | null, failed: readonly number[] | null): readonly Change[] {
+  return reservation === null || failed === null ? [] : [reservations.put(plain({ ...reservation, failed }))];
+}
+
+/** People, or a rule, agreed before an effect: whoever waits for that waits no more. Or an attempt failed, and used that up. */
 export const noted: Fold<'recourse.budgets', 'ForwardApprovalNoted'> = (body, state) => {
-  const { approval_id, satisfies, used_at } = body;
   const reservation = reservationOfMutation(state, body.mutation_id);
-  const awaited = reservation?.awaited ?? null;
-  const isMet = awaited !== null && isMetBy({ approval_id, satisfies, used_at }, awaited);
+  const { awaited = null, failed = [] } = reservation ?? {};
+  if (body.failed_began_at !== null) return attemptFailed(reservation, failedAgain(failed, body.failed_began_at));
+  const approval = usedAgain(approvals.find(state, body.approval_id), body);
+  if (approval === null) return [];
+  const isMet = awaited !== null && isMetBy(approval, awaited, failed);
   return [
-    approvals.put({ approval_id, satisfies, used_at }),
+    approvals.put(approval),
     ...(reservation !== null && isMet ? [reservations.put(plain({ ...reservation, awaited: null }))] : []),
   ];
 };

@@ -464,7 +464,7 @@ export interface EscalationDecided {
   readonly raised: readonly Raise[];
 }
 
-/** People, or a routine rule, agreed to an effect before it, and its agent began it: whoever reserves it was to ask them, or may yet reserve it. */
+/** People, or a routine rule, agreed to an effect before it, and its agent began it: whoever reserves it was to ask them, or may yet reserve it. Or an attempt of it failed, and used up what was agreed before. */
 export interface ForwardApprovalNoted {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -472,7 +472,7 @@ export interface ForwardApprovalNoted {
   readonly prev_hash: Hash;
   /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
   readonly decided_at: number;
-  /** Question: derived from tenant, run, effect and action. */
+  /** Question: derived from tenant, run, effect and action; empty where an attempt failed, whose action nobody told. */
   readonly approval_id: string;
   /** Tenant. */
   readonly tenant: string;
@@ -480,10 +480,12 @@ export interface ForwardApprovalNoted {
   readonly run_id: string;
   /** Mutation that used the approval. */
   readonly mutation_id: string;
-  /** The most that a rung may want of it: human or dual_control. */
+  /** The most that a rung may want of it: human or dual_control; empty where an attempt failed. */
   readonly satisfies: string;
-  /** When it was used, by the database of whoever keeps approvals; epoch milliseconds. */
+  /** When it was used, by the database of whoever keeps approvals; where an attempt failed, when the ledger recorded that; epoch milliseconds. */
   readonly used_at: number;
+  /** When the attempt began that failed, and used up what was agreed before it; epoch milliseconds, null where somebody agreed. */
+  readonly failed_began_at: number | null;
 }
 
 export const MOVE_CEILING_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;

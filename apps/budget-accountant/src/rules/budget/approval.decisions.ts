@@ -3,7 +3,8 @@
 // Invariants
 //   Q1. An approval covers what was done and nothing else: its id follows from the digest of the action (P4).
 //   Q2. It was used before the ledger recorded the effect: what people agree to afterwards is no approval.
-//   Q3. What nobody knows of yet is waited for, since it stands in another log; then it is a breach, like an overrun, once.
+//   Q3. An attempt that failed has used up what was agreed before it (P4): each further one is asked about anew.
+//   Q4. What nobody knows of yet is waited for, since it stands in another log; then it is a breach, like an overrun, once.
 import type { GrantedApproval } from '@recourse/contract';
 import { briefOf, forwardApprovalId } from '@recourse/contract';
 import { isPerson, MARGIN_MS, personKey } from '@recourse/kernel';
@@ -14,13 +15,58 @@ import type { BudgetRecord, Escalation, EscalationPolicy, Reservation } from './
 /** Whom a rung has asked, the fewest first. */
 const WANTED: readonly GrantedApproval[] = ['policy', 'human', 'dual_control', 'refused'];
 
-/** What people, or a rule, agreed to. */
-export interface NotedApproval {
-  readonly approval_id: string;
+/** Uses of an approval that are kept: who tries more often is judged by the newest. */
+const USES_MAX = 8;
+/** Failed attempts that are kept: one fewer, so that the use of an attempt is never taken for that of one before it. */
+const FAILURES_MAX = USES_MAX - 1;
+
+/** An approval that was used for an attempt. */
+interface Use {
   /** The most that a rung may want of it. */
   readonly satisfies: string;
   /** Epoch milliseconds. */
   readonly used_at: number;
+}
+
+/** What people, or a rule, agreed to: as it was used last. */
+export interface NotedApproval extends Use {
+  readonly approval_id: string;
+  /** Uses before that, newest first; absent without one, and in rows older than this. */
+  readonly earlier?: readonly Use[];
+}
+
+/** An approval after it was used once more; null where that is known. */
+export function usedAgain(
+  before: NotedApproval | null,
+  { approval_id, satisfies, used_at }: NotedApproval,
+): NotedApproval | null {
+  if (before === null) return { approval_id, satisfies, used_at };
+  if (used_at <= before.used_at) return null;
+  return { approval_id, satisfies, used_at, earlier: usesOf(before).slice(0, USES_MAX - 1) };
+}
+
+function usesOf({ satisfies, used_at, earlier = [] }: NotedApproval): readonly Use[] {
+  return [{ satisfies, used_at }, ...earlier];
+}
+
+/** Attempts of an effect that failed, by when they began, newest first; null where this one is known. */
+export function failedAgain(before: readonly number[], beganAt: number): readonly number[] | null {
+  if (before.includes(beganAt)) return null;
+  return [...before, beganAt].sort((one, other) => other - one).slice(0, FAILURES_MAX);
+}
+
+/**
+ * What no failed attempt has used up.
+ *
+ * Shape:  an attempt used what was agreed before it began. Its producer says when that was: within the tolerance of clocks only the
+ *         oldest use is its own, since the next attempt may have been agreed to at once.
+ */
+function usesLeft(noted: NotedApproval, failed: readonly number[]): readonly Use[] {
+  return [...failed].reverse().reduce((uses, beganAt) => {
+    const newer = uses.filter(({ used_at }) => used_at + MARGIN_MS >= beganAt);
+    const own = newer.filter(({ used_at }) => used_at <= beganAt + MARGIN_MS).at(-1);
+    return newer.filter((use) => use !== own);
+  }, usesOf(noted));
 }
 
 /** How an effect ended that people may have had to be asked about. */
@@ -60,13 +106,12 @@ export function neededFor(
   return { approval_id, wanted, agent_id, capability, executed_at, wait_until };
 }
 
-/** Is this the approval that is waited for, of as many people as were wanted, and of before the effect? */
-export function isMetBy(noted: NotedApproval | null, awaited: AwaitedApproval): boolean {
-  return (
-    noted !== null &&
-    noted.approval_id === awaited.approval_id &&
-    rankOf(noted.satisfies) >= rankOf(awaited.wanted) &&
-    noted.used_at <= awaited.executed_at + MARGIN_MS
+/** Is this the approval that is waited for, of as many people as were wanted, of before the effect, and of no attempt that failed? */
+export function isMetBy(noted: NotedApproval | null, awaited: AwaitedApproval, failed: readonly number[]): boolean {
+  if (noted?.approval_id !== awaited.approval_id) return false;
+  return usesLeft(noted, failed).some(
+    ({ satisfies, used_at }) =>
+      rankOf(satisfies) >= rankOf(awaited.wanted) && used_at <= awaited.executed_at + MARGIN_MS,
   );
 }
 

@@ -167,6 +167,8 @@ export interface Reservation {
   readonly brief: Brief | null;
   /** Whom the rung wants asked before the effect; null where nobody, nothing in rows older than this. */
   readonly forward_approval?: string | null;
+  /** When attempts began that failed, newest first, epoch milliseconds: each used up what was agreed before it. Absent without one. */
+  readonly failed?: readonly number[];
   /** What people had to agree to before the effect, while nobody knows that they did. */
   readonly awaited?: AwaitedApproval | null;
   /** By when it is settled or given back before a person is asked, epoch milliseconds; null when nobody has to, and once a person was asked. */
