@@ -723,4 +723,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (used_at <= before.used_at) return null;',
     replace: 'if (used_at > 0) return null;',
   },
+  {
+    id: 'd37-corrections-of-two-sources-are-one',
+    requirement: 'D37/told',
+    spec: 'apps/budget-accountant/src/budgets.autonomy.unit.spec.ts',
+    test: 'what an agent has earned at a kind of task, straight counts a correction of each source, whatever events others tell under the same id (D37)',
+    file: 'apps/budget-accountant/src/rules/autonomy/signal.decider.ts',
+    find: '{ kind, id: toldId }',
+    replace: '{ kind, id: toldId === event_id ? toldId : event_id }',
+  },
 ];

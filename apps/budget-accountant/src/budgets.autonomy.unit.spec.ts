@@ -15,7 +15,7 @@ import {
   standingOf,
   undone,
 } from './budgets.autonomy.testing.js';
-import { INR, open, recorded, reserve, TENANT } from './budgets.testing.js';
+import { INR, mutationOf, open, recorded, reserve, TENANT } from './budgets.testing.js';
 
 describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isRebuilt }) => {
   const start = (policy: object | null = {}) => accountant(isRebuilt, policy);
@@ -226,6 +226,26 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
     const { desk } = start();
     praised(desk).when(undone('a', 'b'), 2_000).when(signalled('operator_correction', null), 3_000);
     expect(standingOf(desk)?.['frozen_by']).toBe('corrections');
+  });
+
+  it('counts a correction of each source, whatever events others tell under the same id (D37)', () => {
+    const { desk } = start({ corrections: { count: 3, window_ms: 86_400_000 } });
+    const correction = (source: string, event_id: string) =>
+      signalled('operator_correction', null, { source, event_id });
+    praised(desk).when(correction('desk', 'e'), 2_000).when(correction('desk', 'f'), 2_001);
+    desk.when(correction('critic', 'f'), 2_002).when(correction('critic', 'f'), 2_003).thenNothing();
+    expect(standingOf(desk)).toMatchObject({ frozen_by: 'corrections' });
+    expect(standingOf(desk)?.['corrections']).toHaveLength(3);
+  });
+
+  it('keeps a correction of its own beside an effect that was taken back, and takes no other one back with it', () => {
+    const { desk } = start();
+    const mutation = mutationOf('a');
+    praised(desk).when(undone('a'), 2_000);
+    desk.when(signalled('operator_correction', null, { event_id: mutation }), 2_001);
+    expect(standingOf(desk)?.['corrections']).toHaveLength(2);
+    desk.when(judged('a', false), 3_000);
+    expect(standingOf(desk)?.['corrections']).toHaveLength(1);
   });
 
   describe('that is frozen', () => {

@@ -21,7 +21,7 @@ import type { Allowance } from '../rules/autonomy/grant.decisions.js';
 import { changed, happeningOf, signalProblem } from '../rules/autonomy/signal.decider.js';
 import type { Change } from '../rules/autonomy/signal.decider.js';
 import type { TaskFacts } from '../rules/autonomy/standing.decisions.js';
-import { autonomies, countedIn, standingsAt } from '../rows/autonomy.rows.js';
+import { autonomies, countedIn, standingsAt, toldIdOf } from '../rows/autonomy.rows.js';
 import { hashOfSaid, misplacedTelling, refusedTelling, toldBefore } from './tellings.js';
 
 type MutationsBody<Type extends RecordOf<'recourse.mutations'>['type']> = BodyOf<'recourse.mutations', Type>;
@@ -46,7 +46,7 @@ export function onSignalled({ body, input, context }: Asked<AgentSignalled>): De
   const [problem] = facts.map((at) => signalProblem(body, at)).filter((code) => code !== null);
   const refusal = before === 'other' ? 'SIGNAL_CONFLICT' : problem;
   if (refusal !== undefined) return append(refusedTelling({ ...body, signal }, hash, refusal));
-  const happening = happeningOf(body);
+  const happening = happeningOf(body, toldIdOf(tenant, source, event_id));
   const told = { source, event_id, content_hash: hash, run_id, reason };
   const said = happening.kind === 'said' ? { ...told, signal } : told;
   return also(

@@ -164,7 +164,7 @@ export interface Standing {
 
 /** An effect of the agent that was taken back, or a correction by a person. */
 export interface Undoing {
-  /** Mutation that was compensated, or event that told of the correction. */
+  /** Mutation that was compensated, or an id of the source and event that told of the correction: in records of before, the event alone. */
   readonly id: string;
   /** When it was recorded, epoch milliseconds. */
   readonly at: number;

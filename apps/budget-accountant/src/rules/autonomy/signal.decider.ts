@@ -34,8 +34,8 @@ export function signalProblem(said: AgentSignalled, { standing, task, now }: Sig
   return newest !== null && stated_at < newest ? 'SIGNAL_SUPERSEDED' : null;
 }
 
-/** What a signal that counts is to the agent it is about. */
-export function happeningOf({ signal, value, source, event_id, stated_at }: AgentSignalled): Happening {
+/** What a signal that counts is to the agent it is about; `toldId`: of its source and event together, since each source has its own. */
+export function happeningOf({ signal, value, source, event_id, stated_at }: AgentSignalled, toldId: string): Happening {
   if (isScore(signal))
     return {
       kind: 'said',
@@ -43,7 +43,7 @@ export function happeningOf({ signal, value, source, event_id, stated_at }: Agen
       said: { stated_ppm: Math.round((value ?? 0) * WHOLE_PPM), source, event_id, stated_at },
     };
   const kind = INCIDENTS[signal as Incident]; // the only other that counts
-  return kind === 'correction' ? { kind, id: event_id } : { kind };
+  return kind === 'correction' ? { kind, id: toldId } : { kind };
 }
 
 /** What a change says beside what it changes; whatever is left out is not known. */

@@ -42,7 +42,7 @@ const NOTHING_EARNED: Grounds = {
   corrections: [],
 };
 
-/** Something that happened to an agent at a task. Ids are mutations or events. */
+/** Something that happened to an agent at a task. Ids are those of mutations, or of what was told. */
 export type Happening =
   | { readonly kind: 'said'; readonly signal: SignalName; readonly said: Said }
   | { readonly kind: 'violation' | 'safety_violation' | 'replay_failed' | 'frozen' | 'unfrozen' | 'elapsed' }
