@@ -3036,4 +3036,13 @@ export const BREAKS: readonly Break[] = [
     find: 'evidence: [...fallen].sort((a, b) => a.evidence.stated_at - b.evidence.stated_at),',
     replace: 'evidence: fallen,',
   },
+  {
+    id: 'd36-closed-trigger-pardons',
+    requirement: 'D36/false',
+    spec: 'apps/mutation-ledger/src/core/mutations.admission.unit.spec.ts',
+    test: 'admission, straight of a source nobody knows ends when a person rejects it, and its source loses three times as much',
+    file: 'apps/mutation-ledger/src/core/fall-commands.part.ts',
+    find: "phase === 'held' ? undefined",
+    replace: "phase !== 'held' ? undefined",
+  },
 ];

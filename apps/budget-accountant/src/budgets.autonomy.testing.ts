@@ -87,8 +87,10 @@ export function undone(...effects: readonly string[]): RecordInput {
 }
 
 /** A person says whether a trigger was right. */
-export function judged(effect: string, confirmed: boolean, tenant = TENANT): RecordInput {
-  const said = { rollback_id: 'rb_1', tenant, run_id: RUN, mutation_id: mutationOf(effect), source: 'warehouse' };
+export function judged(effect: string, confirmed: boolean, tenant = TENANT, isHeld = false): RecordInput {
+  const whose = isHeld ? { agent_id: null, capability: null } : { agent_id: AGENT, capability: REFUNDS };
+  const about = { rollback_id: 'rb_1', tenant, run_id: RUN, mutation_id: mutationOf(effect), source: 'warehouse' };
+  const said = { ...about, ...whose };
   return logged(
     'recourse.mutations',
     'SourceJudged',

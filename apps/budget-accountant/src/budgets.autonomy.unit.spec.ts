@@ -222,6 +222,40 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
     expect(standingOf(desk)).toMatchObject({ rung: 'execute_with_approval', score_ppm: 660_000 });
   });
 
+  it('does not fall when an effect was taken back of which a person said before that its trigger was wrong (D36)', () => {
+    const { desk } = start();
+    praised(desk)
+      .when(judged('a', false), 2_000)
+      .then(fact('AutonomyChanged', { cause: 'false_trigger', before: 'execute_with_approval', by: 'dana' }));
+    const before = standingOf(desk);
+    expect(before).toMatchObject({ rung: 'execute_with_approval', pardoned: [{ at: 2_000 }] });
+    desk
+      .when(undone('a'), 3_000)
+      .then(fact('AutonomyChanged', { cause: 'compensation_verified', standing: { undone: [], corrections: [] } }));
+    const { pardoned: _spent, ...rest } = before ?? {};
+    expect(standingOf(desk)).toEqual(rest);
+    desk.when(undone('b'), 4_000);
+    expect(standingOf(desk)).toMatchObject({ undone: [{ id: mutationOf('b') }] });
+  });
+
+  it('falls with an effect that was taken back for another trigger than the one that a person closed', () => {
+    const { desk } = start();
+    praised(desk)
+      .when(judged('a', false, TENANT, true), 2_000)
+      .thenNothing();
+    desk.when(undone('a'), 3_000);
+    expect(standingOf(desk)?.['undone']).toHaveLength(1);
+  });
+
+  it('forgets what was never taken back, and knows of so many and no more', () => {
+    const { desk } = start();
+    praised(desk);
+    for (let at = 0; at < 102; at += 1) desk.when(judged(`e${String(at)}`, false), 2_000);
+    expect(standingOf(desk)?.['pardoned']).toHaveLength(100);
+    desk.when(signalled('eval_score', 0.9), 2_000 + 30 * 86_400_000);
+    expect(standingOf(desk)).not.toHaveProperty('pardoned');
+  });
+
   it('is frozen by many effects that were taken back, as by other corrections (D37)', () => {
     const { desk } = start();
     praised(desk).when(undone('a', 'b'), 2_000).when(signalled('operator_correction', null), 3_000);

@@ -80,7 +80,10 @@ describe.each(WAYS)('the rung of an agent, $way', ({ isRebuilt }) => {
     const other = { autonomy_id: autonomyIdOf(TENANT, 'Agent-7', KIND), agent_id: 'Agent-7', tenant, task_kind };
     const unsaid = { source: null, event_id: null, content_hash: null, signal: null, run_id: null, mutation_id: null };
     const body = { ...other, ...unsaid, by: null, reason: null, command_id: null, cause: 'signal', before: 'read' };
-    desk.given({ type: 'AutonomyChanged', body: { ...body, standing: { ...standing, rung: 'read', earned: 'read' } } });
+    desk.given({
+      type: 'AutonomyChanged',
+      body: { ...body, standing: { ...standing, pardoned: null, rung: 'read', earned: 'read' } },
+    });
     for (const said of SPELLINGS) expect(rungOf(desk, said)).toMatchObject({ rung: 'read' });
     desk
       .when(signalled('operator_correction', null, { agent_id: 'user:agent-7', stated_at: 3 }), 6_000)

@@ -99,17 +99,22 @@ export function afterUndoing(
   return also(decision, [...changes.values()]);
 }
 
-/** A person said that a trigger was wrong: what was taken back for it counts no more. */
+/** A person said that a trigger was wrong: what was taken back for it counts no more, and what is yet to be will not. */
 export function onJudged({ body, context }: Asked<MutationsBody<'SourceJudged'>>): Decision {
-  const { mutation_id, run_id, by, reason } = body;
+  const { tenant, mutation_id, run_id, by, reason, agent_id: agent, capability } = body;
+  const counted = countedIn(context.state, mutation_id).map((standing) => ({
+    key: standing,
+    standing,
+    task: taskOf(context, standing),
+  }));
+  const isAhead = counted.length === 0;
+  const awaited = isAhead && agent !== null && capability !== null;
+  const happening = { kind: 'false_trigger', id: mutation_id, isAhead } as const;
   return also(
     NOTHING,
-    countedIn(context.state, mutation_id).map((standing) => {
-      const { tenant, task_kind } = standing;
-      const task = factsOf(context, tenant, autonomyOf(context.views.view(entryView.name), tenant, task_kind));
-      const happening = { kind: 'false_trigger', id: mutation_id } as const;
-      return changed(standing, happening, { standing, task, now: context.now }, { mutation_id, run_id, by, reason });
-    }),
+    (awaited ? watched(context, { tenant, agent, capability }) : counted).map(({ key, standing, task }) =>
+      changed(key, happening, { standing, task, now: context.now }, { mutation_id, run_id, by, reason }),
+    ),
   );
 }
 

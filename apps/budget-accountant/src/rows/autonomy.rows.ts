@@ -120,12 +120,13 @@ type Changed = BodyOf<'recourse.budgets', 'AutonomyChanged'>;
 export const autonomyChanged: Fold<'recourse.budgets', 'AutonomyChanged'> = (body, state, { hash, decidedAt }) => {
   const { autonomy_id, tenant, agent_id, task_kind, standing, source, event_id, content_hash } = body;
   const { signal, run_id, mutation_id, by, reason, cause, before } = body;
-  const { rung, earned, capped_by, score_ppm } = standing;
+  const { pardoned, ...kept } = standing;
+  const { rung, earned, capped_by, score_ppm } = kept;
   const key = { autonomy_id, tenant, agent_id, task_kind };
   const change_id = `chg_${hash.toString('hex').slice(0, 32)}`;
   const said = { signal, source, event_id, run_id, mutation_id, by, reason };
   return [
-    autonomies.put({ ...key, ...standing }),
+    autonomies.put({ ...key, ...kept, ...(pardoned === null ? {} : { pardoned }) }),
     changes.put({
       ...key,
       ...said,

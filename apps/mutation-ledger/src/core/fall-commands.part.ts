@@ -16,8 +16,14 @@ import type {
 } from '@recourse/messages';
 import { sourceIdOf, weightOf } from '../rules/admission/admission.decisions.js';
 import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
-import { judgedFact, judgingRefusal, movedWeight, rejectedFact } from '../rules/admission/judging.decisions.js';
-import type { Verdict } from '../rules/admission/judging.decisions.js';
+import {
+  judgedFact,
+  judgingRefusal,
+  movedWeight,
+  NOTHING_TAKEN_BACK,
+  rejectedFact,
+} from '../rules/admission/judging.decisions.js';
+import type { TakenBack, Verdict } from '../rules/admission/judging.decisions.js';
 import { record } from '../rules/record.messages.js';
 import type { MutationRecord } from '../rules/record.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
@@ -29,6 +35,7 @@ import {
   triggerOfStanding,
   triggerRefusal,
 } from '../rules/rollback/rollback.decider.js';
+import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import type { RollbackDoc } from '../rules/rollback/rollback.messages.js';
 import { undoIdOf, undoOf, undoPart, undoRefusal } from '../rules/undo/undo.decider.js';
 import { concernedBy, endingRefusal } from './ending.part.js';
@@ -36,7 +43,7 @@ import { refuse } from './refuse.js';
 import { decideOne, fall, fallOf, standsStill } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { close, Draft, sourceSeen } from './limits.part.js';
-import { compensationIn, mutationsIn } from '../rows/mutation.rows.js';
+import { compensationIn, mutationIn, mutationsIn } from '../rows/mutation.rows.js';
 import { rollbackIn } from '../rows/rollback.rows.js';
 
 /** What the commands need to be told. */
@@ -133,6 +140,13 @@ interface Judged {
   readonly phase: RollbackDoc['phase'];
 }
 
+/** The effect that is taken back for a trigger, where it was let through. */
+function takenBackFor({ state }: DecideContext, { phase, run_id, mutation_id }: RollbackDoc): TakenBack {
+  const mutation = phase === 'held' ? undefined : mutationIn(state, run_id, mutation_id);
+  if (mutation === undefined || !isRecorded(mutation)) return NOTHING_TAKEN_BACK;
+  return { agent_id: mutation.execution.agent_id, capability: mutation.ref.capability };
+}
+
 /** What follows from a person's word: the weight of the source moves, and a held trigger is let go or closed. */
 function judged(
   context: DecideContext,
@@ -142,7 +156,7 @@ function judged(
 ): Judged {
   const { now } = context;
   const weight = weightOf(sourceSeen(context, standing.tenant, standing.evidence.source));
-  const said = judgedFact(standing, command, verdict, weight);
+  const said = judgedFact(standing, command, { verdict, weight, takenBack: takenBackFor(context, standing) });
   const released = releasing(standing, weight, movedWeight(weight, verdict), policy.admission);
   if (standing.phase !== 'held') return { records: [said, ...released], phase: standing.phase };
   if (verdict === 'rejected') return rejected(context, standing, [rejectedFact(standing, command), said], policy);

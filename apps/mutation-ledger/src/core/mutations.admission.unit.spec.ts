@@ -217,7 +217,7 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
         .when(said('RejectTrigger', 'mut_1'), 2_000)
         .then(
           fact('TriggerRejected', { event_id: 'ev-1', by: 'olga' }),
-          fact('SourceJudged', { confirmed: false, weight_permille: 500 - REJECTED_TAKES }),
+          fact('SourceJudged', { confirmed: false, weight_permille: 500 - REJECTED_TAKES, agent_id: null }),
         );
       expect(rollback(run)).toMatchObject({
         dueAt: null,
@@ -338,7 +338,14 @@ describe.each(WAYS)('admission, $way', ({ isRebuilt }) => {
       .when(trigger(), 1_000)
       .then(fell({}))
       .when(said('RejectTrigger', 'mut_1'), 2_000)
-      .then(fact('SourceJudged', { confirmed: false, source: 'rita' }));
+      .then(
+        fact('SourceJudged', {
+          confirmed: false,
+          source: 'rita',
+          agent_id: 'agent-1',
+          capability: 'payments.issue_refund',
+        }),
+      );
     expect(rollback(run)?.doc).toMatchObject({ phase: 'marked', judged: { verdict: 'rejected' } });
   });
 

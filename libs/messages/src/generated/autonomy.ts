@@ -156,6 +156,8 @@ export interface Standing {
   readonly undone: readonly Undoing[];
   /** Corrections within the window since the last thaw; many freeze. */
   readonly corrections: readonly Undoing[];
+  /** Effects that are being taken back for a trigger that a person said was wrong: that they were is not to count. Null without one. */
+  readonly pardoned: readonly Undoing[] | null;
   /** When it is judged anew without anybody saying anything, epoch milliseconds; null when never. */
   readonly reconsider_at: number | null;
   /** Version of the autonomy policy it was judged by; null without one. */

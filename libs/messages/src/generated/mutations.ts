@@ -1200,6 +1200,10 @@ export interface SourceJudged {
   readonly reason: string;
   /** Command that said so. */
   readonly command_id: string;
+  /** Agent whose effect is taken back for the trigger; null where none is: where the trigger waited for this word. */
+  readonly agent_id: string | null;
+  /** What that effect is; null where none is taken back. */
+  readonly capability: string | null;
 }
 
 /** Every commit a spread reaches is contradicted. */

@@ -31,8 +31,11 @@ export const DERIVED_SIGNALS: readonly string[] = ['reversibility', 'rung', 'sco
 /** Millionths of a whole. */
 export const WHOLE_PPM = 1_000_000;
 
+/** A standing as it is kept: where nothing is pardoned, and in rows older than that, nothing says so. */
+export type Kept = Omit<Standing, 'pardoned'> & Partial<Pick<Standing, 'pardoned'>>;
+
 /** What an agent has earned at a kind of task. */
-export interface Autonomy extends Standing {
+export interface Autonomy extends Kept {
   readonly autonomy_id: string;
   readonly tenant: string;
   readonly agent_id: string;

@@ -10,7 +10,7 @@ import type { AutonomyPolicy } from '@recourse/contract';
 import { lowerRung, RUNGS } from '@recourse/contract';
 import type { CountedSignal, Rung, Standing, Undoing } from '@recourse/messages';
 import { SIGNAL_WEIGHTS, SIGNALS, WHOLE_PPM } from './autonomy.messages.js';
-import type { SignalName } from './autonomy.messages.js';
+import type { Kept, SignalName } from './autonomy.messages.js';
 
 /** Corrections that are kept at the most; a policy freezes long before. */
 const KEPT_MAX = 100;
@@ -26,9 +26,12 @@ export interface TaskFacts {
 
 /** What a standing follows from beside its signals. */
 type Grounds = Pick<
-  Standing,
-  'signals' | 'rung' | 'held_at' | 'held_until' | 'frozen_by' | 'frozen_at' | 'undone' | 'corrections'
+  Kept,
+  'signals' | 'rung' | 'held_at' | 'held_until' | 'frozen_by' | 'frozen_at' | 'undone' | 'corrections' | 'pardoned'
 >;
+
+/** How long a person's word is kept that an effect is taken back for nothing, milliseconds: a recovery that waits for people takes days. */
+const PARDONED_MS = 30 * 86_400_000;
 
 /** What somebody who has earned nothing yet stands on. */
 const NOTHING_EARNED: Grounds = {
@@ -46,23 +49,21 @@ const NOTHING_EARNED: Grounds = {
 export type Happening =
   | { readonly kind: 'said'; readonly signal: SignalName; readonly said: Said }
   | { readonly kind: 'violation' | 'safety_violation' | 'replay_failed' | 'frozen' | 'unfrozen' | 'elapsed' }
-  | { readonly kind: 'correction' | 'compensation_verified' | 'false_trigger'; readonly id: string };
+  | { readonly kind: 'correction' | 'compensation_verified'; readonly id: string }
+  /** `isAhead`: before it is known that the effect was taken back. */
+  | { readonly kind: 'false_trigger'; readonly id: string; readonly isAhead?: boolean };
 
 /** A score, and who said it. */
 export type Said = Pick<CountedSignal, 'source' | 'event_id' | 'stated_at'> & { readonly stated_ppm: number };
 
 /** Judges anew after something happened. Instants in epoch milliseconds. */
-export function reconsidered(before: Standing | null, happening: Happening, task: TaskFacts, now: number): Standing {
+export function reconsidered(before: Kept | null, happening: Happening, task: TaskFacts, now: number): Standing {
   const grounds = taken(before ?? NOTHING_EARNED, happening, task.policy, now);
   return judged(grounds, task, now);
 }
 
 /** What is in force now: a policy that was tightened since counts at once, and nothing rises without a record. */
-export function rungInForce(
-  standing: Standing | null,
-  task: TaskFacts,
-  now: number,
-): Pick<Standing, 'rung' | 'capped_by'> {
+export function rungInForce(standing: Kept | null, task: TaskFacts, now: number): Pick<Standing, 'rung' | 'capped_by'> {
   if (standing === null) return { rung: 'read', capped_by: null };
   const today = judged(standing, task, now);
   const rung = lowerRung(today.rung, standing.rung);
@@ -87,9 +88,12 @@ function taken(grounds: Grounds, happening: Happening, policy: AutonomyPolicy, n
       return corrected(grounds, { id: happening.id, at: now }, policy, now);
     case 'compensation_verified': {
       const undoing = { id: happening.id, at: now };
+      if (isPardoned(grounds, happening.id)) return withoutPardon(grounds, happening.id);
       return corrected({ ...grounds, undone: withUndoing(grounds.undone, undoing) }, undoing, policy, now);
     }
     case 'false_trigger':
+      if (happening.isAhead)
+        return { ...grounds, pardoned: withUndoing(grounds.pardoned ?? [], { id: happening.id, at: now }) };
       return {
         ...grounds,
         undone: grounds.undone.filter(({ id }) => id !== happening.id),
@@ -98,6 +102,14 @@ function taken(grounds: Grounds, happening: Happening, policy: AutonomyPolicy, n
     case 'elapsed':
       return grounds;
   }
+}
+
+function isPardoned({ pardoned }: Grounds, id: string): boolean {
+  return pardoned?.some((one) => one.id === id) === true;
+}
+
+function withoutPardon(grounds: Grounds, id: string): Grounds {
+  return { ...grounds, pardoned: (grounds.pardoned ?? []).filter((one) => one.id !== id) };
 }
 
 /** A freeze that stands keeps its reason. */
@@ -120,6 +132,7 @@ function corrected(grounds: Grounds, undoing: Undoing, { corrections }: Autonomy
 function judged(given: Grounds, { policy, version, reversibility }: TaskFacts, now: number): Standing {
   const windowMs = policy.corrections.window_ms;
   const [undone, corrections] = [within(given.undone, windowMs, now), within(given.corrections, windowMs, now)];
+  const pardoned = within(given.pardoned ?? [], PARDONED_MS, now);
   const isHeld = given.held_until !== null && now < given.held_until;
   const [held_at, held_until] = isHeld ? [given.held_at, given.held_until] : [null, null];
   const signals = SIGNALS.map((name) => counted(name, given.signals, { reversibility, undone, policy }));
@@ -143,6 +156,7 @@ function judged(given: Grounds, { policy, version, reversibility }: TaskFacts, n
     frozen_at: given.frozen_at,
     undone,
     corrections,
+    pardoned: pardoned.length === 0 ? null : pardoned,
     reconsider_at: soonest([held_until, ...[...undone, ...corrections].map(({ at }) => at + windowMs)]),
     policy_version: version,
   };

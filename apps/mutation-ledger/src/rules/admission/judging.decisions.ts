@@ -5,7 +5,7 @@
 //   J2. A trigger is judged once; what is rolled back stays so, whatever is said of it later.
 //   J3. A weight stays between 0 and 1000, and moves the way it is told.
 import { isAmong, isPerson } from '@recourse/kernel';
-import type { BreakerClosed, CloseBreaker, ConfirmTrigger, RejectTrigger } from '@recourse/messages';
+import type { BreakerClosed, CloseBreaker, ConfirmTrigger, RejectTrigger, SourceJudged } from '@recourse/messages';
 import { CONFIRMED_ADDS, REJECTED_TAKES, WEIGHT_MAX } from './admission.messages.js';
 import type { BreakerDoc } from './admission.messages.js';
 import { record } from '../record.messages.js';
@@ -51,12 +51,17 @@ export function movedWeight(weight: number, verdict: Verdict): number {
   return Math.min(WEIGHT_MAX, Math.max(0, weight + (verdict === 'confirmed' ? CONFIRMED_ADDS : -REJECTED_TAKES)));
 }
 
+/** What is taken back for a trigger, and whose it was. */
+export type TakenBack = Pick<SourceJudged, 'agent_id' | 'capability'>;
+
+/** Nothing is taken back for a trigger that waits for a word. */
+export const NOTHING_TAKEN_BACK: TakenBack = { agent_id: null, capability: null };
+
 /** That a source was right or wrong. */
 export function judgedFact(
   { rollback_id, tenant, run_id, mutation_id, evidence: { source } }: RollbackDoc,
   { envelope, reason }: ConfirmTrigger | RejectTrigger,
-  verdict: Verdict,
-  weight: number,
+  { verdict, weight, takenBack }: { readonly verdict: Verdict; readonly weight: number; readonly takenBack: TakenBack },
 ): MutationRecord {
   return record('SourceJudged', {
     rollback_id,
@@ -69,6 +74,7 @@ export function judgedFact(
     by: envelope.principal,
     reason,
     command_id: envelope.command_id,
+    ...takenBack,
   });
 }
 
