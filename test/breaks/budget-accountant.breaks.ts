@@ -759,4 +759,13 @@ export const BREAKS: readonly Break[] = [
     find: 'within(given.pardoned ?? [], PARDONED_MS, now)',
     replace: 'within(given.pardoned ?? [], PARDONED_MS * 2, now)',
   },
+  {
+    id: 'a89-repeat-of-a-smaller-effect-is-a-conflict',
+    requirement: 'A89/again',
+    spec: 'apps/budget-accountant/src/budgets.core.unit.spec.ts',
+    test: 'the budget accountant, straight a reservation said again after it was settled below what was asked for is known, and said otherwise is refused',
+    file: 'apps/budget-accountant/src/rules/budget/settlement.decider.ts',
+    find: 'excess.length + beyond(reservation.debits, actual).length > 0',
+    replace: 'excess.length > 0',
+  },
 ];

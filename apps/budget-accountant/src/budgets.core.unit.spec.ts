@@ -221,6 +221,27 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
         .thenAnswer({ code: 'RESERVATION_CONFLICT' });
     });
 
+    it.each([
+      ['below what was asked for', 60],
+      ['beyond it', 150],
+      ['as it was asked for', 100],
+    ])('said again after it was settled %s is known, and said otherwise is refused', (_what, executed) => {
+      withCeilings(500, 500)
+        .when(reserve('a', 100), 3)
+        .when(recorded('a', executed), 4)
+        .when(reserve('a', 100), 5)
+        .thenNothing()
+        .thenAnswer({ status: 'accepted', httpStatus: 200, body: { debits: [{ debit_minor: executed }] } })
+        .when(reserve('a', executed === 100 ? 60 : executed), 6)
+        .thenNothing()
+        .thenAnswer({ code: 'RESERVATION_CONFLICT' });
+    });
+
+    it('says of no row more than before where it was settled as it was asked for', () => {
+      const run = withCeilings(500, 500).when(reserve('a', 100), 3).when(recorded('a', 100), 4);
+      expect(run.rows('reservation')[0]?.doc).not.toHaveProperty('asked');
+    });
+
     it('of an amount that is none is refused', () => {
       start()
         .when(reserve('a', -5), 1)

@@ -169,12 +169,12 @@ function raised(
 
 function settled(body: Body<'BudgetSettled'>, state: StateView, record: At): readonly Change[] {
   const standing = reservations.find(state, body.reservation_id);
-  const { debits, expires_at, awaited, capability, subject_id } = body;
+  const { debits, expires_at, awaited, capability, subject_id, asked: before } = body;
   const done = capability === null ? {} : { capability, subject_id };
   const moves = (rows: StateView): readonly Change[] =>
     moved(rows, body, record, {
       event: 'Settled',
-      change: { debits, expires_at, awaited, ...done },
+      change: { debits, expires_at, awaited, ...done, ...(before === null ? {} : { asked: before }) },
       counting: { debits: plus(debits, negated(standing?.debits ?? [])), calls: 0 },
     });
   // What was executed in its place is a call of its own, and what was reserved is none.

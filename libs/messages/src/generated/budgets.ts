@@ -311,6 +311,8 @@ export interface BudgetSettled {
   readonly capability: string | null;
   /** Its subject, as an id; says something only where capability does. Null where it has none. */
   readonly subject_id: string | null;
+  /** What was reserved, by unit, where something else was executed: by that the same again is known. Null where it is what was executed. */
+  readonly asked: readonly Debit[] | null;
 }
 
 export const MOVED_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;

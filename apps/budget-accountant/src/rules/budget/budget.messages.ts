@@ -152,6 +152,8 @@ export interface Reservation {
   readonly subject_id: string | null;
   /** What was asked for, by unit; counted in the phases that hold a debit. */
   readonly debits: readonly Debit[];
+  /** What was asked for, where something else was executed; absent where it is the same, and in rows older than this. */
+  readonly asked?: readonly Debit[];
   /** When it was counted first, epoch milliseconds; null before. */
   readonly counted_at: number | null;
   /** Until when its effect can be reversed, epoch milliseconds; null when it cannot, and before it happened. */

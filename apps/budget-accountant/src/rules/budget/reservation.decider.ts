@@ -112,11 +112,11 @@ function escalated(
 }
 
 function reservedBefore(command: BudgetCommand<'ReserveBudget'>, reservation: Reservation): BudgetAnswer {
-  const { phase, debits } = reservation;
+  const { phase, debits, asked: before = debits } = reservation;
   const same =
-    debits.length === command.values.length &&
+    before.length === command.values.length &&
     command.values.every(({ currency, amount_minor }) =>
-      debits.some((one) => one.currency === currency && one.value_minor === amount_minor),
+      before.some((one) => one.currency === currency && one.value_minor === amount_minor),
     );
   if (reservation.capability !== command.capability || (phase !== 'refunded' && !same))
     return rejected('RESERVATION_CONFLICT', 'this effect was reserved with another capability or value');

@@ -202,6 +202,7 @@ function settled(
       awaited: ended.awaited,
       capability: isElse ? ended.capability : null,
       subject_id: isElse ? ended.subjectId : null,
+      asked: excess.length + beyond(reservation.debits, actual).length > 0 ? reservation.debits : null,
     },
   };
   const parties = partiesOf(...(reservation.parties ?? []), ...ended.parties);
