@@ -20,6 +20,7 @@ import { verifyCommand } from './command-signature.js';
 import { COMMAND_KIND, LOOP_COMMANDS, READING_COMMAND, evolveAny } from './fold.js';
 import type { QueueItem } from './queue-item.js';
 import { Lacking, Lacks } from './lacks.js';
+import type { RecordPlace } from './lacks.js';
 import type { OwedAgain } from './obligations.js';
 import type { BatchSealer } from './own-log.js';
 import {
@@ -58,6 +59,7 @@ import type {
   Decision,
   Doc,
   Input,
+  InputSpec,
   Owns,
   RecordInput,
   SealScope,
@@ -100,6 +102,8 @@ export interface BatchContext {
   readonly sealing: { readonly vault: Sealing; readonly batch: BatchSealing } | null;
   /** Reads a parked record again for a redrive. */
   readonly reread: (origin: ParkedOrigin) => RecordInput | null;
+  /** Bytes that a log holds at a place now; null where it holds none. */
+  readonly original: (place: RecordPlace) => Buffer | null;
 }
 
 /** `input`: what could not be decided; null for what is no input. `lacks`: of it and of all that come after it. */
@@ -534,19 +538,19 @@ export class BatchRun {
 
   /** Takes a parked record again, as if it came now. Null: it was decided. */
   #redrive(doc: Doc): Problem | null {
-    if (Number(doc.value_bytes) > PARKED_BYTES_MAX)
+    const isOfWire = this.#specOf(String(doc.topic))?.source !== 'log';
+    if (isOfWire && isTruncated(doc))
       return {
         reason: 'PARKED_TRUNCATED',
-        detail: 'only the first bytes of this record were kept; send it again from its source',
+        detail: 'it is longer than wires take, and only its first bytes were kept; have its source send less at a time',
       };
     if (doc.reason === FOREIGN_PARTITION) return this.#sendHome(doc);
     if (doc.reason === BATCH_UNREADABLE)
       return { reason: 'STILL_UNREADABLE', detail: 'these are no records; discard it, and have them sent again' };
-    const value = this.#parkedValue(doc);
-    if (value === null)
-      return { reason: 'PARKED_ERASED', detail: 'the key that sealed this record was destroyed; discard it' };
     const key = Buffer.from(String(doc.record_key));
     const at = { topic: String(doc.topic), partition: Number(doc.partition), offset: Number(doc.offset) };
+    const value = this.#wholeOf(doc, at);
+    if (!Buffer.isBuffer(value)) return value;
     const input = this.context.reread({ ...at, key, value });
     if (input === null)
       return {
@@ -563,8 +567,23 @@ export class BatchRun {
 
   /** What is another's to answer passes here, as it would have if it could have been read when it came. */
   #concerns(input: RecordInput): boolean {
-    const { core, owns } = this.context;
-    return core.inputs.find(({ topic }) => topic === input.topic)?.concerns?.(input, owns) !== false;
+    return this.#specOf(input.topic)?.concerns?.(input, this.context.owns) !== false;
+  }
+
+  #specOf(topic: string): InputSpec | undefined {
+    return this.context.core.inputs.find((input) => input.topic === topic);
+  }
+
+  /** All bytes of a parked record, those that were not kept as its log holds them; or why there are none. */
+  #wholeOf(doc: Doc, place: RecordPlace): Buffer | Problem {
+    const kept = this.#parkedValue(doc);
+    if (kept === null)
+      return { reason: 'PARKED_ERASED', detail: 'the key that sealed this record was destroyed; discard it' };
+    if (!isTruncated(doc)) return kept;
+    const found = this.context.original(place);
+    return found !== null && sha256(found).toString('hex') === doc.value_sha256
+      ? found
+      : { reason: 'PARKED_GONE', detail: 'only its first bytes were kept, and its log no longer holds it' };
   }
 
   #sendHome(doc: Doc): null {
@@ -735,6 +754,11 @@ function isSignal(cause: unknown): boolean {
 /** Nothing but Progress stands before it: what does not fit here fits no batch. */
 function isAlone({ sealed }: Mark): boolean {
   return sealed.count <= 1;
+}
+
+/** Only its first bytes were kept. */
+function isTruncated({ value_bytes }: Doc): boolean {
+  return Number(value_bytes) > PARKED_BYTES_MAX;
 }
 
 function sizeOf({ value }: ParkedOrigin): number {

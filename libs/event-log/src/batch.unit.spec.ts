@@ -85,6 +85,7 @@ function batchOf(
     fullNameOf: (_, type) => type,
     sealing: { vault, batch: vault.batch(0) },
     reread: () => null,
+    original: () => null,
   };
   const sealer = new BatchSealer({ codecs: CODECS, topic: 'spec.log' }, { seq: 0, hash: Buffer.alloc(32) }, 0);
   const material = { items, passed: [], timers, resends: [], reactedSeq: 0, partItems };

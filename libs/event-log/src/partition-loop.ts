@@ -32,6 +32,7 @@ import type { InputPlace } from './loop-start.js';
 import { LoopLife, clockAgeMs, inputsBeside, judgeClock } from './loop.decisions.js';
 import type { ClockJudgement } from './loop.decisions.js';
 import { Obligations } from './obligations.js';
+import { Originals } from './originals.js';
 import { smallerPart } from './overfull.decisions.js';
 import { OwnLog } from './own-log.js';
 import type { BatchSealer, OwnLogOptions, PlacedRecord } from './own-log.js';
@@ -191,6 +192,7 @@ export class PartitionLoop {
   readonly #foresight = new Foresight();
   /** Schemas that the registry said it does not know, of the batch under way. */
   readonly #unknownSchemas = new Set<number>();
+  readonly #originals: Originals;
   #problem: string | null = null;
   /** Why the last append was not confirmed, while something still waits to be appended. */
   #unappended: string | null = null;
@@ -210,6 +212,7 @@ export class PartitionLoop {
     this.#owns = (key) => partitionForKey(key, partitionCount) === partition;
     this.#time = new DatabaseClock(clock);
     this.#log = new OwnLog({ ...log, topic: core.log });
+    this.#originals = new Originals(() => this.#log.reader());
     this.#queue = new InputQueue({ inputs: core.inputs, codecs, logId, partitionCountOf, owns: this.#owns });
     this.#cache = new RowCache(new Set(WHOLE_KINDS), this.#settings.rowsMax, this.#core.kinds);
     this.#loop = new BackgroundLoop({ clock, turn: () => this.#turn(), onError: (cause) => this.#failed(cause) });
@@ -410,6 +413,7 @@ export class PartitionLoop {
   async #decideAndAppend(material: Material): Promise<void> {
     let { items, timers } = material;
     this.#unknownSchemas.clear();
+    this.#originals.forget();
     while (this.isPositioned) {
       const part = { ...material, items, timers };
       const overlay = new Overlay(this.#cache);
@@ -458,13 +462,14 @@ export class PartitionLoop {
     return result;
   }
 
-  /** Rows, keys, schemas and views depend on nothing of each other: the batch waits for the slowest of them. */
+  /** Rows, keys, schemas, records and views depend on nothing of each other: the batch waits for the slowest of them. */
   async #bring(lacks: Lacks): Promise<void> {
     const { sealing, views } = this.options;
     await Promise.all([
       lacks.rows.length > 0 ? this.#load(lacks) : undefined,
       lacks.keys.length > 0 ? sealing?.load(lacks.keys) : undefined,
       ...lacks.schemas.map((id) => this.#loadSchema(id)),
+      ...lacks.originals.map((place) => this.#originals.load(place)),
       lacks.views ? views.refresh() : undefined,
     ]);
   }
@@ -701,6 +706,7 @@ export class PartitionLoop {
         sealing === null || this.options.sealing === undefined ? null : { vault: this.options.sealing, batch: sealing },
       fullNameOf: (topic, type) => recordsOf(topic).find((name) => name.endsWith(`.${type}`)) ?? type,
       reread: (origin) => this.#reread(origin),
+      original: (place) => this.#originals.of(place),
     };
   }
 

@@ -18,13 +18,15 @@ let heard: { readonly input: RecordInput; readonly said: string; readonly view: 
 let sick: readonly string[] = [];
 /** Records that one input leads to. */
 let flood = 1;
+/** What they say. */
+let telling = SECRET;
 
 beforeEach(async () => {
   world = await new LoopWorld().prepare();
   let drawn = 0;
   const random = (size: number): Buffer => Buffer.alloc(size, (drawn += 1));
   vault = new Vault({ store: new MemoryKeyStore(), windowMs: 86_400_000, now: () => 0, random });
-  [heard, sick, flood] = [[], [], 1];
+  [heard, sick, flood, telling] = [[], [], 1, SECRET];
 });
 afterEach(() => world.stop());
 
@@ -66,7 +68,7 @@ async function theySay(...ids: readonly string[]): Promise<readonly AcceptedReco
   const [sealer, sealing] = [log.seal(world.now), vault.batch(0)];
   for (const incident_id of ids) {
     const named = { step_id: 's', recovery_id: 'y', tenant: 'acme', run_id: 'r1', mutation_id: 'm', incident_id };
-    const body = { content_type: 'text/plain', encoding: 'plain', key_id: null, body: Buffer.from(SECRET) };
+    const body = { content_type: 'text/plain', encoding: 'plain', key_id: null, body: Buffer.from(telling) };
     const summary = { ...body, sha256: Buffer.alloc(32) };
     const closed = { ...named, summary, by: 'human:a', reason: 'done', command_id: `c${incident_id}` };
     sealer.add({ type: 'IncidentClosed', body: sealing.seal(closed, () => ({ tenant: 'acme', subject: 'r1' })) }, 'r1');
@@ -131,7 +133,7 @@ describe('a record of a log that was parked', () => {
       seq: told?.seq,
       hash: told?.hash,
     },
-    said: SECRET,
+    said: telling,
   });
 
   it('is redriven as it came: from its place in that log, its payloads opened', async () => {
@@ -169,6 +171,57 @@ describe('a record of a log that was parked', () => {
     await command('RedriveParked', ids[0] ?? '');
     expect(heard).toMatchObject(told.map(asItCame));
   });
+
+  describe('and of which only the first bytes were kept', () => {
+    beforeEach(() => {
+      telling = SECRET.repeat(40_000);
+    });
+
+    it('is read again where it lies in its log, and redriven as it came', async () => {
+      const { ids, told } = await parkTwo();
+      world.kill('a');
+      await world.start('b', hearing(), vault);
+      await command('RedriveParked', ids[0] ?? '');
+      expect(await answers()).toEqual([2]);
+      const came = heard.slice(-2).map(({ input, said }) => [input.seq, input.hash, said === telling]);
+      expect(came).toEqual(told.map(({ seq, hash }) => [seq, hash, true]));
+    });
+
+    it('is read once the broker answers again', async () => {
+      const { ids } = await parkTwo();
+      let refused = 0;
+      world.verdicts.push(({ kind, actor, topic }) => {
+        if (kind !== 'read' || actor !== 'a' || topic !== THEIRS || refused === 3) return undefined;
+        refused += 1;
+        return 'fail';
+      });
+      await command('RedriveParked', ids[0] ?? '');
+      expect(await answers()).toEqual([2]);
+    });
+
+    it.each([
+      ['nothing', () => world.broker.trim(THEIRS, partition(), 2)],
+      ['something else', () => exchangeFirst()],
+      ['what cannot be read', () => world.broker.spoil(THEIRS, partition(), 0, { detail: '', bytes: Buffer.alloc(1) })],
+    ])('stays parked where its log holds %s in its place, and can be discarded', async (_what, harm) => {
+      const { ids } = await parkTwo();
+      harm();
+      await command('RedriveParked', ids[0] ?? '');
+      expect(await answers()).toEqual(['PARKED_GONE']);
+      expect(heard).toEqual([]);
+      await command('DiscardParked', ids[0] ?? '');
+      expect((await ofType('ParkedResolved'))[0]).toMatchObject({ parked_id: ids[0], resolution: 'discarded' });
+    });
+
+    /** The second in place of the first. */
+    function exchangeFirst(): void {
+      const log = world.broker.find(THEIRS, partition());
+      const { key, value } = log?.all()[1] ?? {};
+      if (log === null || !key || !value) throw new Error('nothing was told');
+      log.cutTail(0);
+      for (let at = 0; at < 2; at += 1) world.broker.append(log, [{ key, value }]);
+    }
+  });
 });
 
 describe('a redrive that leads to more than a batch holds', () => {
@@ -199,6 +252,17 @@ describe('a redrive that leads to more than a batch holds', () => {
     expect(await parked()).toHaveLength(3);
     await command('RedriveParked', third);
     expect(await answers()).toEqual([2, 1]);
+  });
+});
+
+describe('a record of a wire that is longer than wires take', () => {
+  it('stays parked, and can be discarded', async () => {
+    await world.start('a', hearing());
+    const statement = { content_type: 'text/plain', encoding: 'plain', key_id: null, sha256: Buffer.alloc(32) };
+    await world.state([{ ref: 'r1', id: '1', statement: { ...statement, body: Buffer.alloc(300_000, 'x') } }]);
+    await world.until('parked', async () => (await parked()).length === 1);
+    for (const type of ['RedriveParked', 'DiscardParked'] as const) await command(type, (await parked())[0] ?? '');
+    expect(await answers()).toEqual(['PARKED_TRUNCATED', 0]);
   });
 });
 
