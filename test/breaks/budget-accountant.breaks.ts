@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'l4-overruns-told-whole',
+    requirement: 'L4/overruns',
+    spec: 'apps/budget-accountant/src/budgets.compensations-fit.unit.spec.ts',
+    test: 'the overruns of a leg, straight fit a batch where what the run is for is long, and none is lost',
+    file: 'apps/budget-accountant/src/rules/budget/briefs.decisions.ts',
+    find: '  return sizes.find((told) => bytesOf(told) <= LEG_BYTES_MAX) ?? sizes.at(-1) ?? records;',
+    replace: '  return sizes.find((told) => bytesOf(told) > 0) ?? records;',
+  },
+  {
+    id: 'l4-briefs-cut-for-nothing',
+    requirement: 'L4/overruns',
+    spec: 'apps/budget-accountant/src/budgets.compensations-fit.unit.spec.ts',
+    test: 'the overruns of a leg, straight tell what the run is for whole where that fits',
+    file: 'apps/budget-accountant/src/rules/budget/briefs.decisions.ts',
+    find: 'const sizes = [records, ...LENGTHS',
+    replace: 'const sizes = [...LENGTHS.slice(4)',
+  },
+  {
     id: 'a84-other-spellings-not-listed',
     requirement: 'A84/found',
     spec: 'apps/budget-accountant/src/reads/spellings.query.unit.spec.ts',

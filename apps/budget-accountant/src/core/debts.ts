@@ -11,6 +11,7 @@ import type { Allowance } from '../rules/autonomy/grant.decisions.js';
 import { unasked, underRung } from '../rules/autonomy/grant.decisions.js';
 import { isMoney, negated } from '../rules/budget/bounds.decisions.js';
 import { partiesOf } from '../rules/budget/budget.decider.js';
+import { fittingBriefs } from '../rules/budget/briefs.decisions.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
 import { moved } from '../rows/reservation.rows.js';
 import { debitCompensation } from '../rules/budget/compensation.decider.js';
@@ -157,7 +158,7 @@ export function onCompensations({ body, context }: Asked<Compensations>, policy:
     for (const record of told) state.apply(changesOf(record, state, now));
     return told;
   };
-  return append(...members.filter(isExecuted).flatMap(debit));
+  return append(...fittingBriefs(members.filter(isExecuted).flatMap(debit)));
 }
 
 function executedOf(
