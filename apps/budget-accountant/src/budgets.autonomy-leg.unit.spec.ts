@@ -65,4 +65,14 @@ describe.each(WAYS)('effects of one leg that are taken back, $way', ({ isRebuilt
     expect(standingOf(desk)).toMatchObject({ undone: { length: 100 }, corrections: { length: 100 } });
     expect(await bytesOf(records as readonly { type: string; body: Doc }[])).toBeLessThan(BYTES_MAX); // as they are written
   });
+
+  it('fit a batch also where they are of ten agents, at seven kinds of task: the ledger names no more in one record', async () => {
+    const { desk } = accountant(isRebuilt, POLICY);
+    praised(desk).when(undone(...effects(150, 'before')), 2_000);
+    const { records } = desk.when(undone('a'), 3_000).decision();
+    expect(records.map(({ type }) => type)).toEqual(['AutonomyChanged']);
+    expect(standingOf(desk)).toMatchObject({ undone: { length: 100 }, corrections: { length: 100 } });
+    const bytes = await bytesOf(records);
+    expect(10 * 7 * bytes).toBeLessThan(BYTES_MAX);
+  });
 });
