@@ -41,7 +41,7 @@ export const BREAKS: readonly Break[] = [
     spec: UNASKED.spec,
     test: `${UNASKED.straight} is a breach once nobody has asked them: a person’s, against the agent, and the run reserves nothing more (A84)`,
     file: 'apps/budget-accountant/src/core/approvals.ts',
-    find: 'return isMetBy(approvals.find(context.state, needed.approval_id), needed) ? null : needed;',
+    find: 'return isMetBy(approvals.find(context.state, needed.approval_id), needed, failed) ? null : needed;',
     replace: 'return needed.approval_id === capability ? needed : null;',
   },
   {
@@ -50,8 +50,8 @@ export const BREAKS: readonly Break[] = [
     spec: UNASKED.spec,
     test: `${UNASKED.straight} is a breach where people agreed to something else`,
     file: UNASKED.file,
-    find: 'noted.approval_id === awaited.approval_id &&',
-    replace: '',
+    find: 'if (noted?.approval_id !== awaited.approval_id) return false;',
+    replace: 'if (noted === null) return false;',
   },
   {
     id: 'a84-approval-afterwards',
@@ -59,8 +59,8 @@ export const BREAKS: readonly Break[] = [
     spec: UNASKED.spec,
     test: `${UNASKED.straight} is a breach where people agreed to it afterwards`,
     file: UNASKED.file,
-    find: 'noted.used_at <= awaited.executed_at + MARGIN_MS',
-    replace: 'noted.used_at >= 0',
+    find: 'used_at <= awaited.executed_at + MARGIN_MS',
+    replace: 'used_at >= 0',
   },
   {
     id: 'a84-approval-of-too-few',
@@ -68,7 +68,7 @@ export const BREAKS: readonly Break[] = [
     spec: UNASKED.spec,
     test: `${UNASKED.straight} wants as many people as the rung, or a rule that stands for them`,
     file: UNASKED.file,
-    find: 'rankOf(noted.satisfies) >= rankOf(awaited.wanted) &&',
+    find: 'rankOf(satisfies) >= rankOf(awaited.wanted) &&',
     replace: '',
   },
   {
