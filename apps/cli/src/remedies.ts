@@ -27,6 +27,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   TRIGGER_JUDGED: 'Look at what was said of it with `recourse rollbacks show`.',
   SAME_APPROVER: 'Another person has to agree, too.',
   PARKED_BEHIND: 'See them with `recourse parked list`.',
+  PARKED_GONE: 'Restore that log from a copy, then redrive the record; or give it up with `recourse parked discard`.',
   STILL_UNREADABLE: 'Remove its cause, or give it up with `recourse parked discard`.',
   NO_TRIGGER: 'Review it with `recourse rollbacks review`.',
   OUT_OF_BAND_REVIEWED: 'Look at what was said of it with `recourse rollbacks show`.',
