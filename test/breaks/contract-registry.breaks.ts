@@ -128,4 +128,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (platform === null || newestOf(versions)?.version !== standing.version) return [];',
     replace: 'if (platform !== undefined) return [];',
   },
+  {
+    id: 'tenants-older-version-binds-again',
+    requirement: 'tenants',
+    spec: 'apps/contract-registry/src/contracts.tenants.unit.spec.ts',
+    test: 'a contract of the platform, straight leaves no older version of an owner in force where the newest is retired, here as in other services',
+    file: 'apps/contract-registry/src/core.ts',
+    find: 'newestOf(versions.list(state, contractGroup(owner, other)));',
+    replace: 'newestOf(versions.list(state, contractGroup(owner, other)).filter(({ retired }) => !retired));',
+  },
+  {
+    id: 'tenants-older-version-is-told',
+    requirement: 'tenants',
+    spec: 'apps/contract-registry/src/http/contracts.controller.unit.spec.ts',
+    test: "the contract that binds by name is the platform's once the newest of the tenant is retired",
+    file: 'apps/contract-registry/src/http/contracts.controller.ts',
+    find: 'if (doc === undefined || !isBinding(doc)) return undefined;',
+    replace: 'if (doc === undefined) return undefined;',
+  },
 ];

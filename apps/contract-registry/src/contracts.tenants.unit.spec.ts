@@ -144,6 +144,21 @@ describe.each(WAYS)('a contract of the platform, $way', ({ isRebuilt }) => {
     expect([bound(), registry.rows('proposal')]).toEqual([true, []]);
   });
 
+  it('leaves no older version of an owner in force where the newest is retired, here as in other services', () => {
+    for (const who of [ACME, PLATFORM]) {
+      const registry = harness(registryCore(), { isRebuilt })
+        .when(register(example(READ), who), 1)
+        .when(register(example(READ, { owner: 'others' }), who), 2)
+        .when(retire(READ, 2, who), 3)
+        .then(fact('ContractRetired', { version: 2 }));
+      const view = memoryView(contractView);
+      for (const { type, body } of registry.records()) view.append(READ, fact(type, body));
+      expect(contractByName(view, 'acme', READ)).toBeUndefined();
+      registry.when(register(example('payments.reverse_refund'), ACME), 4).thenNothing();
+      expect(problemsOf(registry)).toEqual(['CAPABILITY_UNKNOWN /reconcile_capability']);
+    }
+  });
+
   it('that is as strict as the own one of a tenant binds again at the word of one person', () => {
     start()
       .when(register(refund(), ACME), 3)

@@ -5,7 +5,8 @@
 // Invariants
 //   R1. A version never changes once registered; a digest names one body for ever.
 //   R2. What waits for a second person binds nobody, and lapses by itself.
-//   R3. Every command gets one answer; what is refused leaves no record beside it.
+//   R3. Of the versions of one owner only the newest binds; where it is retired none does, as the view of the contracts log says it.
+//   R4. Every command gets one answer; what is refused leaves no record beside it.
 import type { Contract } from '@recourse/contract';
 import { CAPABILITY_PATTERN, governing, readContract } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, refused } from '@recourse/event-log';
@@ -14,7 +15,7 @@ import type { BodyOf, CommandEnvelope } from '@recourse/messages';
 import { decideContract } from './rules/contract/contract.decider.js';
 import { CONTRACT_REJECTIONS, PLATFORM } from './rules/contract/contract.messages.js';
 import type { Asker, ContractCommand, ContractState } from './rules/contract/contract.messages.js';
-import { dropped, parsed } from './rules/contract/registration.decisions.js';
+import { dropped, newestOf, parsed } from './rules/contract/registration.decisions.js';
 import { decideTogether } from './rules/contract/together.decisions.js';
 import type { Sent } from './rules/contract/together.decisions.js';
 import { decideEntry } from './rules/entry/entry.decider.js';
@@ -153,9 +154,8 @@ function stateOf(
   now: number,
 ): ContractState {
   const standing = (owner: string, other: string): { readonly contract: Contract } | undefined => {
-    const usable = versions.list(state, contractGroup(owner, other)).filter((version) => !version.retired);
-    const newest = usable.sort((a, b) => b.version - a.version)[0];
-    return newest === undefined ? undefined : { contract: parsed(newest.body) };
+    const newest = newestOf(versions.list(state, contractGroup(owner, other)));
+    return newest === undefined || newest.retired ? undefined : { contract: parsed(newest.body) };
   };
   const platformOf = (other: string) => (tenant === PLATFORM ? undefined : standing(PLATFORM, other));
   const contractOf = (other: string) => governing(standing(tenant, other), platformOf(other))?.contract;

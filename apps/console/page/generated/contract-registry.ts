@@ -212,7 +212,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The contract that binds the tenant: its own, or the platform's where that is stricter; or the version asked for. */
+        /** The contract that binds the tenant: its own newest, or the platform's where that is stricter; or the version asked for. */
         get: operations["ContractsController_one"];
         put?: never;
         post?: never;

@@ -188,7 +188,7 @@ export class ContractsController {
 
   @ReadRoute(
     ':name',
-    "The contract that binds the tenant: its own, or the platform's where that is stricter; or the version asked for.",
+    "The contract that binds the tenant: its own newest, or the platform's where that is stricter; or the version asked for.",
     oneQuery,
   )
   async one(
@@ -198,24 +198,36 @@ export class ContractsController {
   ): Promise<unknown> {
     const where = { name, version };
     const found = { log: CONTRACTS_LOG, kind: CONTRACT_KIND, where, tenant, sharedTenant: ALL_TENANTS };
-    const standing = version === undefined ? { ...where, retired: false } : where;
-    const docs = await this.reads.every(caller, { ...found, where: standing }, VERSIONS_MAX);
-    const binding = bindingOf(docs, tenantOfRead(caller.principal, tenant) ?? ALL_TENANTS);
-    const doc = binding ?? (await this.reads.find(caller, found)).doc;
+    const docs = await this.reads.every(caller, found, VERSIONS_MAX);
+    const isBinding = (doc: Doc): boolean => version !== undefined || doc['retired'] !== true;
+    const binding = bindingOf(docs, tenantOfRead(caller.principal, tenant) ?? ALL_TENANTS, isBinding);
+    const doc = binding ?? (await this.newestFound(caller, found, docs));
     return { ...doc, ...readable(doc) };
+  }
+
+  /** Where none binds, the newest of an owner is told, which says that it is retired. */
+  private async newestFound(caller: Caller, found: Parameters<Reads['find']>[1], docs: readonly Doc[]): Promise<Doc> {
+    const { doc } = await this.reads.find(caller, found);
+    return newestOf(docs, String(doc['tenant'])) ?? doc;
   }
 }
 
-/** The newest of the tenant's own, unless the platform's is stricter; a version that was asked for may be of either. */
-function bindingOf(docs: readonly Doc[], tenant: string): Doc | undefined {
+/**
+ * The newest of the tenant's own, unless the platform's is stricter; a version that was asked for may be of either. An owner whose
+ * newest does not bind has none that does: an older one is never in force again.
+ */
+function bindingOf(docs: readonly Doc[], tenant: string, isBinding: (doc: Doc) => boolean): Doc | undefined {
   const newest = (owner: string): Kept | undefined => {
-    const doc = docs
-      .filter((each) => each['tenant'] === owner)
-      .sort((a, b) => Number(b['version']) - Number(a['version']))[0];
-    const read = doc === undefined ? undefined : parseContract(String(doc['body']));
-    return doc !== undefined && read?.ok === true ? { doc, contract: read.contract } : undefined;
+    const doc = newestOf(docs, owner);
+    if (doc === undefined || !isBinding(doc)) return undefined;
+    const read = parseContract(String(doc['body']));
+    return read.ok ? { doc, contract: read.contract } : undefined;
   };
   return (tenant === ALL_TENANTS ? newest(ALL_TENANTS) : governing(newest(tenant), newest(ALL_TENANTS)))?.doc;
+}
+
+function newestOf(docs: readonly Doc[], owner: string): Doc | undefined {
+  return docs.filter((each) => each['tenant'] === owner).sort((a, b) => Number(b['version']) - Number(a['version']))[0];
 }
 
 interface Kept {

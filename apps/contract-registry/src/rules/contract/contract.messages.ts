@@ -100,7 +100,7 @@ export interface Proposal {
 export interface ContractState {
   /** Every version of the capability that belongs to who asks, in any order. */
   readonly versions: readonly ContractVersion[];
-  /** The platform's newest standing contract of the capability, which a tenant may tighten and never loosen; null for the platform itself. */
+  /** The platform's newest contract of the capability unless it is retired, which a tenant may tighten and never loosen; null for the platform itself. */
   readonly platform: Contract | null;
   /** What waits for a second person. */
   readonly proposal: Proposal | null;

@@ -222,8 +222,8 @@ function proposedOutcome(
   return { name, version, digest, state: 'proposed', differences, expires_at };
 }
 
-/** The newest version, retired or not: retiring one must not be a way around the second person. */
-function newestOf(versions: readonly ContractVersion[]): ContractVersion | undefined {
+/** The newest version, retired or not: it alone binds, and retiring it must not be a way around the second person. */
+export function newestOf(versions: readonly ContractVersion[]): ContractVersion | undefined {
   return [...versions].sort((a, b) => b.version - a.version)[0];
 }
 
