@@ -146,4 +146,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (doc === undefined || !isBinding(doc)) return undefined;',
     replace: 'if (doc === undefined) return undefined;',
   },
+  {
+    id: 'a23-attempts-unsaid-are-none',
+    requirement: 'A23',
+    spec: 'libs/contract/src/diff/diff.unit.spec.ts',
+    test: 'a number that a version does not say is weighed as what the terms of a mutation take it for: as many attempts',
+    file: 'libs/contract/src/diff/contract-diff.ts',
+    find: 'max_attempts: count(MAX_ATTEMPTS, {',
+    replace: 'max_attempts: count(MAX_ATTEMPTS * 0, {',
+  },
 ];

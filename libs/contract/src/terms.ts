@@ -14,7 +14,7 @@ import type { Contract } from './shape.js';
 /** Longest a tool call may take when the contract does not say; milliseconds. */
 export const CALL_TIMEOUT_MS = 10_000;
 /** Dispatches of a step when the contract does not say: one, and two after an uncertain outcome. */
-const MAX_ATTEMPTS = 3;
+export const MAX_ATTEMPTS = 3;
 /** Pause between two observations of the result when the contract does not say; milliseconds. */
 export const VERIFY_DELAY_MS = 500;
 

@@ -55,7 +55,12 @@ export function guard(reasons: Reasons): Comparer {
 
 /** A claim of the provider that lets more happen the larger it is; without it nothing is claimed. */
 export function claim(reasons: Reasons): Comparer {
-  return numeric(0, 'higher', reasons);
+  return count(0, reasons);
+}
+
+/** A number that lets more happen the larger it is; `absent` is what counts where it is not said. */
+export function count(absent: number, reasons: Reasons): Comparer {
+  return numeric(absent, 'higher', reasons);
 }
 
 function numeric(absent: number, weakerWhen: 'higher' | 'lower', { weaker, stronger }: Reasons): Comparer {

@@ -2,12 +2,14 @@
 import type { Json } from '@recourse/kernel';
 import { APPROVAL_MODES, BLAST_SCOPES, FORWARD_APPROVALS, RECOVERY_APPROVAL_MODES, RISK_LEVELS } from '../shape.js';
 import type { Contract } from '../shape.js';
+import { MAX_ATTEMPTS } from '../terms.js';
 import {
   cap,
   changed,
   check,
   claim,
   concedes,
+  count,
   demand,
   demands,
   entries,
@@ -152,7 +154,7 @@ const COMPARERS: Readonly<Record<Exclude<keyof Contract, NotCompared>, Comparer>
   value: check('what value is counted by'),
   debt_weight: guard({ weaker: 'its debt weighs less', stronger: 'its debt weighs more' }),
   call_timeout_ms: changed('neutral', 'how long a call may take bounds nothing but the wait'),
-  max_attempts: claim({
+  max_attempts: count(MAX_ATTEMPTS, {
     weaker: 'it is tried more often before a person is asked',
     stronger: 'it is tried less often before a person is asked',
   }),

@@ -3,6 +3,7 @@ import { parseContract } from '../body.js';
 import { labelContract, mailContract, refundContract } from '../fixtures.testing.js';
 import type { ContractJson } from '../fixtures.testing.js';
 import type { Contract } from '../shape.js';
+import { termsOf } from '../terms.js';
 import { compatibilityReport } from './compatibility.js';
 import { diffContracts, isWeakening } from './contract-diff.js';
 
@@ -204,6 +205,52 @@ describe('a newer version', () => {
         }),
       ),
     ).toEqual(['neutral /args_schema/properties/note']);
+  });
+});
+
+describe('a number that a version does not say', () => {
+  /** Differences to the version without it, older and newer; values in order: below, at and above what counts then. */
+  const around = (with_: (value: number | undefined) => Contract, values: readonly number[]) =>
+    values.map((value) =>
+      [diffContracts(with_(undefined), with_(value)), diffContracts(with_(value), with_(undefined))].map((found) =>
+        found.map(({ kind }) => kind).join(),
+      ),
+    );
+  const terms = (contract: Contract) => termsOf(contract, Buffer.alloc(32));
+  const MORE = ['weakening', 'strengthening'];
+  const LESS = ['strengthening', 'weakening'];
+
+  it('is weighed as what the terms of a mutation take it for: as many attempts', () => {
+    const with_ = (value: number | undefined): Contract => ({ ...refund, max_attempts: value });
+    const { max_attempts: count } = terms(with_(undefined));
+    expect(around(with_, [1, count - 1, count, count + 1])).toEqual([LESS, LESS, ['', ''], MORE]);
+  });
+
+  it('is weighed as what the terms of a mutation take it for: no bound of the window', () => {
+    for (const field of ['reversal_window_ms', 'expires_after_commit_ms'] as const) {
+      const with_ = (value: number | undefined): Contract => ({
+        ...refund,
+        reversal_window_ms: undefined,
+        [field]: value,
+      });
+      expect(terms(with_(undefined)).reversal_window_ms).toBeNull();
+      expect(around(with_, [1, Number.MAX_SAFE_INTEGER])).toEqual([LESS, LESS]);
+    }
+  });
+
+  it('is weighed as what the terms of a mutation take it for: no hold', () => {
+    const with_ = (value: number | undefined): Contract => ({ ...refund, commit_hold_ms: value });
+    expect(terms(with_(undefined)).hold).toBeNull();
+    expect(around(with_, [0, 1])).toEqual([['', ''], LESS]);
+  });
+
+  it('is weighed as what the terms of a mutation take it for: no word that a key is known', () => {
+    const with_ = (value: number | undefined): Contract => ({
+      ...refund,
+      idempotency: { mechanism: 'm', key_lifetime_ms: value },
+    });
+    expect(terms(with_(undefined)).key_lifetime_ms).toBeNull();
+    expect(around(with_, [1])).toEqual([MORE]);
   });
 });
 
