@@ -43,7 +43,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/contract-registry/src/contracts.proposals.unit.spec.ts',
     test: 'a weaker version, straight waits for a second person, and says what makes it weaker',
     file: 'apps/contract-registry/src/rules/contract/registration.decisions.ts',
-    find: 'const reasons = [...weakeningsIn(differences), ...otherTool(before, contract)];',
+    find: 'const reasons = [...otherTool(before, contract), ...weakeningsIn(differences)];',
     replace: 'const reasons = otherTool(before, contract);',
   },
   {
@@ -154,5 +154,14 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/contract/src/diff/contract-diff.ts',
     find: 'max_attempts: count(MAX_ATTEMPTS, {',
     replace: 'max_attempts: count(MAX_ATTEMPTS * 0, {',
+  },
+  {
+    id: 'a23-all-is-told',
+    requirement: 'A23/told',
+    spec: 'apps/contract-registry/src/contracts.told.unit.spec.ts',
+    test: 'what is told of a contract, straight is the first hundred differences, cut, and how many more there are, in the record and in the answer',
+    file: 'apps/contract-registry/src/rules/contract/contract.decider.ts',
+    find: 'return told(decided(command, state), toldMax);',
+    replace: 'return told(decided(command, state), toldMax * 1_000);',
   },
 ];

@@ -16,14 +16,19 @@ import type {
   Outcome,
 } from './contract.messages.js';
 import { confirmed, dropped, parsed, registerOrPropose, retireOrPropose } from './registration.decisions.js';
+import { told, TOLD_MAX } from './told.decisions.js';
 
 type Register = Extract<ContractCommand, { type: 'RegisterContract' }>;
 type Retire = Extract<ContractCommand, { type: 'RetireContract' }>;
 type Confirm = Extract<ContractCommand, { type: 'ConfirmRegistration' }>;
 type Withdraw = Extract<ContractCommand, { type: 'WithdrawRegistration' }>;
 
-/** Answers a command with the record it makes, with what stands already, or with a coded refusal. */
-export function decideContract(command: ContractCommand, state: ContractState): ContractAnswer {
+/** Answers a command with the record it makes, with what stands already, or with a coded refusal; says `toldMax` differences at the most. */
+export function decideContract(command: ContractCommand, state: ContractState, toldMax = TOLD_MAX): ContractAnswer {
+  return told(decided(command, state), toldMax);
+}
+
+function decided(command: ContractCommand, state: ContractState): ContractAnswer {
   const missing = roleRefusal(command.asker);
   if (missing !== null) return missing;
   switch (command.type) {

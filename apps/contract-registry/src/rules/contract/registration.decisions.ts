@@ -1,6 +1,13 @@
 // Decides whether a version registers at once or waits for a second person: weakening takes two, and so does another tool under
 // the same name (docs/design/contracts.md).
-import { contractBody, contractDigest, diffContracts, parseContract, toolFingerprint } from '@recourse/contract';
+import {
+  contractBody,
+  contractDigest,
+  diffContracts,
+  isWeakening,
+  parseContract,
+  toolFingerprint,
+} from '@recourse/contract';
 import type { Contract, Difference } from '@recourse/contract';
 import { InvariantViolation } from '@recourse/kernel';
 import { PLATFORM } from './contract.messages.js';
@@ -27,7 +34,7 @@ export function registerOrPropose(contract: Versioned, asker: Asker, state: Cont
   if (state.proposal !== null && isSameProposal)
     return { kind: 'unchanged', outcome: proposedOutcome(state.proposal, differences) };
   const superseded = state.proposal === null ? [] : [dropped(state.proposal, 'superseded', asker)];
-  const reasons = [...weakeningsIn(differences), ...otherTool(before, contract)];
+  const reasons = [...otherTool(before, contract), ...weakeningsIn(differences)];
   return reasons.length > 0
     ? proposed({ contract, body, differences }, reasons, { asker, now: state.now }, superseded)
     : registered({ contract, body, differences }, asker, superseded);
@@ -63,7 +70,7 @@ export function confirmed(proposal: Proposal, confirmer: Asker): ContractAnswer 
 function retirementLoosens(standing: ContractVersion, { versions, platform }: ContractState): readonly Difference[] {
   if (platform === null || newestOf(versions)?.version !== standing.version) return [];
   const differences = diffContracts(parsed(standing.body), platform);
-  return weakeningsIn(differences).length === 0 ? [] : differences;
+  return isWeakening(differences) ? differences : [];
 }
 
 /** Retires a version, or proposes that where the platform's looser one would bind again: that takes two people, like a weaker version. */

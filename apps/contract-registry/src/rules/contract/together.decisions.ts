@@ -12,6 +12,7 @@ import type {
   ContractState,
   Outcome,
 } from './contract.messages.js';
+import { TOLD_MAX, toldRejection } from './told.decisions.js';
 
 /** A contract as it was sent. */
 export interface Sent {
@@ -38,13 +39,16 @@ export function decideTogether(
       rejection: { code: 'CONTRACT_NAMED_TWICE', message: `${twice} is in the request twice; send it once` },
     };
   const sound = soundIn(sent);
+  const toldMax = Math.max(1, Math.floor(TOLD_MAX / sent.length));
   const answers = sent.map((one) => {
     const state = stateOf(one.name);
     const contractOf = (name: string): Contract | undefined => sound.get(name) ?? state.contractOf(name);
-    return decideContract({ type: 'RegisterContract', asker, ...one }, { ...state, contractOf });
+    return decideContract({ type: 'RegisterContract', asker, ...one }, { ...state, contractOf }, toldMax);
   });
   const refusals = answers.flatMap((answer) => (answer.kind === 'rejected' ? [answer.rejection] : []));
-  return refusals.length > 0 ? { kind: 'rejected', rejection: joined(refusals) } : recorded(answers);
+  return refusals.length > 0
+    ? { kind: 'rejected', rejection: toldRejection(joined(refusals), TOLD_MAX) }
+    : recorded(answers);
 }
 
 function soundIn(sent: readonly Sent[]): ReadonlyMap<string, Contract> {
