@@ -164,4 +164,22 @@ export const BREAKS: readonly Break[] = [
     find: 'return told(decided(command, state), toldMax);',
     replace: 'return told(decided(command, state), toldMax * 1_000);',
   },
+  {
+    id: 'a13-registers-against-what-waits',
+    requirement: 'A13/mutual',
+    spec: 'apps/contract-registry/src/contracts.together.unit.spec.ts',
+    test: 'contracts that name each other, straight are judged by what stands where another of them waits for a second person, and refused as one',
+    file: 'apps/contract-registry/src/rules/contract/together.decisions.ts',
+    find: 'others.map((one) => judged(one, soundIn(registering)))',
+    replace: 'others.map((one) => judged(one, soundIn(sent)))',
+  },
+  {
+    id: 'a13-confirmed-unseen',
+    requirement: 'A13/mutual',
+    spec: 'apps/contract-registry/src/contracts.proposals.unit.spec.ts',
+    test: 'a weaker version, straight is not confirmed once what it names stands no more',
+    file: 'apps/contract-registry/src/rules/contract/contract.decider.ts',
+    find: 'return review.ok ? loosening(review.contract, state) : refusedFor(name, review.problems);',
+    replace: 'return review.ok ? loosening(review.contract, state) : null;',
+  },
 ];

@@ -230,6 +230,21 @@ describe.each(WAYS)('a weaker version, $way', ({ isRebuilt }) => {
     registry.when(confirm(digest, 'ravi'), 11 + WEEK_MS).thenAnswer({ status: 'rejected', code: 'PROPOSAL_UNKNOWN' });
   });
 
+  it('is not confirmed once what it names stands no more', () => {
+    const { registry, digest } = proposedBy('dana');
+    const retire = wire(
+      REGISTRY_COMMANDS,
+      'RetireContract',
+      { envelope: envelope('dana'), name: 'payments.reverse_refund', version: 1 },
+      { key: 'payments.reverse_refund' },
+    );
+    registry
+      .when(retire, 11)
+      .when(confirm(digest, 'ravi'), 12)
+      .thenNothing()
+      .thenAnswer({ status: 'rejected', httpStatus: 422, code: 'CONTRACT_REFUSED' });
+  });
+
   it('is not smuggled in by retiring what stands first', () => {
     const retire = wire(
       REGISTRY_COMMANDS,

@@ -79,6 +79,38 @@ describe.each(WAYS)('contracts that name each other, $way', ({ isRebuilt }) => {
     ]);
   });
 
+  it('are judged by what stands where another of them waits for a second person, and refused as one', () => {
+    const unnumbered = (name: string): Json => ({ ...example(name), version: undefined });
+    const [observer, reversal] = [unnumbered('payments.get_refund'), unnumbered('payments.reverse_refund')];
+    const refund = unnumbered('payments.issue_refund');
+    const schema = reversal['args_schema'] as { readonly properties: Json };
+    const taking = { ...schema, properties: { ...schema.properties, force: { type: 'boolean' } } };
+    const weaker = { ...reversal, risk_level: 'low', args_schema: taking };
+    const args = { ...(refund['reversal_args'] as Json), force: { from: 'constant', value: true } };
+    const forced = { ...refund, reversal_args: args };
+    const standing = () => start().when(register(observer), 2).when(register(reversal), 3);
+    for (const both of [
+      [weaker, forced],
+      [forced, weaker],
+    ]) {
+      const registry = standing()
+        .when(register(...both), 4)
+        .thenNothing()
+        .thenAnswer({ status: 'rejected', httpStatus: 422, code: 'CONTRACT_REFUSED' });
+      const { problems } = registry.decision().answer?.body as {
+        readonly problems: readonly { readonly facts: Json }[];
+      };
+      expect(new Set(problems.map(({ facts }) => facts['contract']))).toEqual(new Set(['payments.issue_refund']));
+    }
+    standing()
+      .when(register(weaker, refund), 4)
+      .then(
+        fact('RegistrationProposed', { name: 'payments.reverse_refund' }),
+        fact('ContractRegistered', { name: 'payments.issue_refund' }),
+      )
+      .thenAnswer({ status: 'accepted', httpStatus: 201 });
+  });
+
   it('are named once each', () => {
     start()
       .when(register(add, remove, add), 2)

@@ -14,8 +14,9 @@ import type {
   ContractState,
   ContractVersion,
   Outcome,
+  Proposal,
 } from './contract.messages.js';
-import { confirmed, dropped, parsed, registerOrPropose, retireOrPropose } from './registration.decisions.js';
+import { confirmed, dropped, registerOrPropose, retireOrPropose } from './registration.decisions.js';
 import { told, TOLD_MAX } from './told.decisions.js';
 
 type Register = Extract<ContractCommand, { type: 'RegisterContract' }>;
@@ -46,10 +47,7 @@ function decided(command: ContractCommand, state: ContractState): ContractAnswer
 }
 
 function register(command: Register, state: ContractState): ContractAnswer {
-  const review = reviewContract(command.body, {
-    has: (name) => state.contractOf(name) !== undefined,
-    contractOf: state.contractOf,
-  });
+  const review = reviewed(command.body, state);
   if (!review.ok) return refusedFor(command.name, review.problems);
   const { contract } = review;
   if (contract.name !== command.name)
@@ -62,6 +60,10 @@ function register(command: Register, state: ContractState): ContractAnswer {
     return rejected('TENANT_MISMATCH', `${tenant} registers no contracts of ${String(contract.tenant)}`);
   const loosened = loosening(contract, state);
   return loosened ?? versioned(ownedBy(tenant, contract), command.asker, state);
+}
+
+function reviewed(body: string, { contractOf }: ContractState): ReturnType<typeof reviewContract> {
+  return reviewContract(body, { has: (name) => contractOf(name) !== undefined, contractOf });
 }
 
 function roleRefusal({ tenant, roles }: Asker): ContractAnswer | null {
@@ -126,9 +128,13 @@ function confirm({ asker, digest }: Confirm, state: ContractState): ContractAnsw
   if (isAmong([proposal.proposed_by], asker))
     return rejected('SELF_CONFIRMATION', 'a weaker version takes two people, and this is the one who proposed it');
   if (!isPerson(asker.principal)) return rejected('CONFIRMER_NOT_A_PERSON', 'only a person confirms a weaker version');
-  // The platform may have become stricter since it was proposed.
-  const refusal = proposal.retires ? null : loosening(parsed(proposal.body), state);
-  return refusal ?? confirmed(proposal, asker);
+  return (proposal.retires ? null : refusalNow(proposal, state)) ?? confirmed(proposal, asker);
+}
+
+/** What it names may stand no more since it was proposed, or otherwise, and the platform may have become stricter. */
+function refusalNow({ name, body }: Proposal, state: ContractState): ContractAnswer | null {
+  const review = reviewed(body, state);
+  return review.ok ? loosening(review.contract, state) : refusedFor(name, review.problems);
 }
 
 /** Anybody with the role may stop what waits, who proposed it too. */

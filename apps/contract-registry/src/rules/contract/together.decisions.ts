@@ -1,6 +1,7 @@
 // Decides contracts that are registered in one request: each may name the others, and all of them register or none does.
 //
-// Boundary: pure; every contract is decided as if the sound ones beside it stood already.
+// Boundary: pure; every contract is decided as if the sound ones beside it stood already, and those that register at once as if
+// only they did.
 import { parseContract } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { decideContract } from './contract.decider.js';
@@ -38,17 +39,33 @@ export function decideTogether(
       kind: 'rejected',
       rejection: { code: 'CONTRACT_NAMED_TWICE', message: `${twice} is in the request twice; send it once` },
     };
-  const sound = soundIn(sent);
   const toldMax = Math.max(1, Math.floor(TOLD_MAX / sent.length));
-  const answers = sent.map((one) => {
+  const judged = (one: Sent, sound: ReadonlyMap<string, Contract>): ContractAnswer => {
     const state = stateOf(one.name);
     const contractOf = (name: string): Contract | undefined => sound.get(name) ?? state.contractOf(name);
     return decideContract({ type: 'RegisterContract', asker, ...one }, { ...state, contractOf }, toldMax);
-  });
-  const refusals = answers.flatMap((answer) => (answer.kind === 'rejected' ? [answer.rejection] : []));
+  };
+  const answers = sent.map((one) => judged(one, soundIn(sent)));
+  const registering = sent.filter((_, at) => registers(answers[at]));
+  // What waits for a second person, or stood already, binds nobody more: the others have to be sound without it.
+  const others = registering.length === sent.length ? [] : sent.filter((_, at) => !waits(answers[at]));
+  const found = refusalsIn(answers);
+  const refusals = found.length > 0 ? found : refusalsIn(others.map((one) => judged(one, soundIn(registering))));
   return refusals.length > 0
     ? { kind: 'rejected', rejection: toldRejection(joined(refusals), TOLD_MAX) }
     : recorded(answers);
+}
+
+function registers(answer: ContractAnswer | undefined): boolean {
+  return answer?.kind === 'recorded' && answer.outcome.state === 'registered';
+}
+
+function waits(answer: ContractAnswer | undefined): boolean {
+  return answer !== undefined && answer.kind !== 'rejected' && answer.outcome.state === 'proposed';
+}
+
+function refusalsIn(answers: readonly ContractAnswer[]): readonly ContractRejection[] {
+  return answers.flatMap((answer) => (answer.kind === 'rejected' ? [answer.rejection] : []));
 }
 
 function soundIn(sent: readonly Sent[]): ReadonlyMap<string, Contract> {
