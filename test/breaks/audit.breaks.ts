@@ -3,6 +3,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p11-gone-partition-unmissed',
+    requirement: 'P11/gone',
+    spec: 'apps/cli/src/audit/topics.unit.spec.ts',
+    test: 'a log at the brokers that an older head names is missed where the topic was made anew with fewer partitions, or is gone, among the topics that are asked for',
+    file: 'apps/cli/src/audit/lost-logs.ts',
+    find: 'return count !== undefined && partition >= (count ?? 1);',
+    replace: 'return count === null && partition >= 1;',
+  },
+  {
+    id: 'p11-watched-though-gone',
+    requirement: 'P11/gone',
+    spec: 'apps/cli/src/audit/coverage.unit.spec.ts',
+    test: 'watching that begins where a log is gone finds a topic that is not there, and a partition that a head names',
+    file: 'apps/cli/src/audit/watch.ts',
+    find: '...(isFirst ? gone : []),',
+    replace: '...(isFirst ? [] : gone),',
+  },
+  {
     id: 'p11-witness-of-a-story-not-asked',
     requirement: 'P11/story',
     spec: 'deploy/dev/src/auditing.unit.spec.ts',

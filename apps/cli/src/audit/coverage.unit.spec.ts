@@ -16,6 +16,7 @@ import { withScratch } from './scratch.js';
 import { AUDITOR_KEY, chained, HEADS, LOG, LOG_ID, writeSignedDump } from './signed-dump.testing.js';
 import { lengthsOf } from './topics.js';
 import { watchTopics } from './watch.js';
+import type { WatchOptions } from './watch.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'recourse-coverage-'));
 afterAll(() => {
@@ -91,6 +92,18 @@ describe('a log that no head of the auditor covers', () => {
   });
 });
 
+describe('watching that begins where a log is gone', () => {
+  it('finds a topic that is not there, and a partition that a head names', async () => {
+    const known = new Map([`${LOG}/0`, `${LOG}/3`, `${HEADS}/1`, 'recourse.contracts/0'].map((name) => [name, []]));
+    const [news = []] = await watched(null, { topics: [LOG, HEADS], known });
+    expect(news.map(({ partition, finding }) => [partition, finding.kind])).toEqual([
+      [`${HEADS}/0`, 'topic_missing'],
+      [`${LOG}/3`, 'log_missing'],
+      [`${HEADS}/1`, 'log_missing'],
+    ]);
+  });
+});
+
 describe('a log at the brokers that has only begun', () => {
   /** Looks that find so many logs without heads, one after the other, on a clock that rests move. */
   async function waited(opens: readonly number[]) {
@@ -158,7 +171,10 @@ describe('a log with heads', () => {
 });
 
 /** News of the first look at a log of one record. */
-async function watched(signed: readonly SignedHead[] | null) {
+async function watched(
+  signed: readonly SignedHead[] | null,
+  { topics = [LOG], known = new Map() }: Partial<Pick<WatchOptions, 'topics' | 'known'>> = {},
+) {
   const broker = new MemoryBroker({}).forActor('spec');
   const registry = new MemoryRegistry().forActor('spec');
   const codecs = createCodecs(registry);
@@ -167,7 +183,7 @@ async function watched(signed: readonly SignedHead[] | null) {
   const { line } = chained(codecs, LOG)('Progress', { cursors: [], reacted_seq: 1 }, 'key');
   await (await broker.logProducer()).send(LOG, 0, [line]);
   return withScratch(async (scratch) => {
-    const asked = { kafka: broker, registry, logId: LOG_ID, topics: [LOG], known: new Map(), scratch, signed };
+    const asked = { kafka: broker, registry, logId: LOG_ID, topics, known, scratch, signed };
     for await (const { news } of watchTopics(asked)) return [news];
     return [];
   });

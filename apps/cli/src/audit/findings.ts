@@ -1,7 +1,7 @@
 // What an audit can find, in words. Pure.
 import type { Finding } from '@recourse/chain';
 
-/** What knows of a log that a dump does not hold. */
+/** What knows of a log that is not there. */
 export type LogNamedBy = 'an older head' | 'the other partitions' | 'the list of logs';
 
 /** What shows in the material itself, before any chain is followed. */
@@ -69,7 +69,7 @@ function ofMaterial(finding: MaterialFinding): string {
     case 'file_missing':
       return `${finding.file} is listed in the manifest and is not there`;
     case 'log_missing':
-      return `the dump does not hold this log, which ${finding.named_by} ${finding.named_by === 'the other partitions' ? 'name' : 'names'}`;
+      return `nothing is there of this log, which ${finding.named_by} ${finding.named_by === 'the other partitions' ? 'name' : 'names'}`;
     case 'partition_repeated':
       return `${finding.file} holds this log a second time, beside ${finding.first}: one of the two was put there`;
     case 'damaged_header':

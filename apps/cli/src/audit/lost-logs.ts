@@ -1,8 +1,8 @@
-// Logs that have to be in a dump, by what names them elsewhere. Pure.
+// Logs that have to be in a dump or at the brokers, by what names them elsewhere. Pure.
 import type { GenesisOf } from '@recourse/chain';
 import type { LogNamedBy } from './findings.js';
-import { partitionName } from './report.js';
-import type { KnownHeads } from './report.js';
+import { partitionName, unverified } from './report.js';
+import type { KnownHeads, PartitionReport } from './report.js';
 
 /** A log, and what names it. */
 export type NamedLog = Pick<GenesisOf, 'topic' | 'partition'> & { readonly by: LogNamedBy };
@@ -14,10 +14,7 @@ export function namedElsewhere(
 ): readonly NamedLog[] {
   const counts = new Map(headers.map(({ topic, partitionCount }) => [topic, partitionCount] as const));
   const all: NamedLog[] = [
-    ...[...known.keys()].map((name) => {
-      const at = name.lastIndexOf('/');
-      return { topic: name.slice(0, at), partition: Number(name.slice(at + 1)), by: 'an older head' } as const;
-    }),
+    ...[...known.keys()].map(byHead),
     ...[...counts].flatMap(([topic, count]) =>
       Array.from({ length: count }, (_, partition) => ({ topic, partition, by: 'the other partitions' }) as const),
     ),
@@ -26,4 +23,26 @@ export function namedElsewhere(
       .map((topic) => ({ topic, partition: 0, by: 'the list of logs' }) as const),
   ];
   return [...new Map(all.toReversed().map((one) => [partitionName(one.topic, one.partition), one])).values()];
+}
+
+/** What is not at the brokers: topics that are asked for, and partitions of them that an older head names. */
+export function goneFrom(
+  counts: readonly (readonly [string, number | null])[],
+  names: readonly string[],
+): readonly PartitionReport[] {
+  const held = new Map(counts);
+  const named = [...new Set(names)].map(byHead).filter(({ topic, partition }) => {
+    const count = held.get(topic);
+    // Of a topic that is gone the first partition says so.
+    return count !== undefined && partition >= (count ?? 1);
+  });
+  return [
+    ...counts.filter(([, count]) => count === null).map(([topic]) => unverified(topic, 0, { kind: 'topic_missing' })),
+    ...named.map(({ topic, partition, by }) => unverified(topic, partition, { kind: 'log_missing', named_by: by })),
+  ];
+}
+
+function byHead(name: string): NamedLog {
+  const at = name.lastIndexOf('/');
+  return { topic: name.slice(0, at), partition: Number(name.slice(at + 1)), by: 'an older head' };
 }

@@ -9,9 +9,10 @@ import { Failure } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import type { DumpWriter } from './dump-writer.js';
+import { goneFrom } from './lost-logs.js';
 import { PartitionAudit } from './partition-audit.js';
 import type { AuditStart } from './partition-audit.js';
-import { partitionName, unverified, withFindings } from './report.js';
+import { partitionName, withFindings } from './report.js';
 import type { KnownHeads, PartitionReport } from './report.js';
 import { leavesIn } from './scratch.js';
 import type { Scratch } from './scratch.js';
@@ -49,7 +50,7 @@ export const CAUSES_LAST: readonly string[] = LOG_TOPICS.toReversed();
 const FETCH_BYTES = 2 << 20;
 
 /**
- * Verifies every partition of the topics to the end seen when its turn comes.
+ * Verifies every partition of the topics to the end seen when its turn comes, and says which are gone that a trusted head names.
  *
  * Errors: Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE). What is wrong with a log is a finding, never an error.
  */
@@ -58,9 +59,8 @@ export async function auditTopics(audit: TopicsAudit): Promise<readonly Partitio
   const reader = await audit.kafka.rawReader();
   const codecs = createCodecs(audit.registry);
   try {
-    const reports: PartitionReport[] = [];
+    const reports = [...goneFrom(counts, [...audit.known.keys(), ...(audit.starts?.keys() ?? [])])];
     for (const [topic, count] of counts) {
-      if (count === null) reports.push(unverified(topic, 0, { kind: 'topic_missing' }));
       for (let partition = 0; partition < (count ?? 0); partition += 1)
         reports.push(await auditPartition({ topic, partition, count: count ?? 0 }, { reader, codecs, audit }));
     }

@@ -40,6 +40,37 @@ describe('a log at the brokers, verified without any head', () => {
   });
 });
 
+describe('a log at the brokers that an older head names', () => {
+  const known = new Map([
+    [`${LOG}/0`, [{ seq: 0, hash: Buffer.alloc(32) }]],
+    [`${LOG}/2`, [{ seq: 5, hash: Buffer.alloc(32) }]],
+    ['recourse.contracts/7', [{ seq: 5, hash: Buffer.alloc(32) }]],
+  ]);
+  /** Findings of partition 1 and up, in a topic that was made anew with so many; null: it is gone. */
+  async function foundIn(partitions: number | null, heads: 'known' | 'starts' = 'known') {
+    const broker = new MemoryBroker();
+    if (partitions !== null) broker.ensureTopics([{ name: LOG, partitions }]);
+    const registry = new MemoryRegistry().forActor('owner');
+    const asked = { kafka: broker.forActor('spec'), registry, logId: LOG_ID, topics: [LOG] };
+    const start = { seq: 5, hash: Buffer.alloc(32), nextOffset: 5, peaks: null };
+    const trusted = heads === 'known' ? { known } : { known: new Map(), starts: new Map([[`${LOG}/2`, start]]) };
+    const reports = auditReport(LOG_ID, await auditTopics({ ...asked, ...trusted }), { signing: null, auditor: null });
+    return reports.partitions.flatMap(({ topic, partition, findings }) =>
+      findings.filter(({ kind }) => /missing/.test(kind)).map(({ kind }) => `${topic}/${String(partition)} ${kind}`),
+    );
+  }
+
+  it('is missed where the topic was made anew with fewer partitions, or is gone, among the topics that are asked for', async () => {
+    expect(await foundIn(3)).toEqual([]);
+    expect(await foundIn(2)).toEqual([`${LOG}/2 log_missing`]);
+    expect(await foundIn(null)).toEqual([`${LOG}/0 topic_missing`, `${LOG}/2 log_missing`]);
+  });
+
+  it('is missed by a verification that would begin behind that head', async () => {
+    expect(await foundIn(2, 'starts')).toEqual([`${LOG}/2 log_missing`]);
+  });
+});
+
 describe('the order in which a dump is made', () => {
   it('reads what speaks of other logs before those, so that it holds whatever they speak of', () => {
     expect([...CAUSES_LAST].sort()).toEqual([...LOG_TOPICS].sort());

@@ -6,6 +6,7 @@ import type { Codecs } from '@recourse/messages';
 import type { NamedFinding } from './findings.js';
 import { uncovered } from './coverage.js';
 import { named } from './findings.js';
+import { goneFrom } from './lost-logs.js';
 import { PartitionAudit } from './partition-audit.js';
 import { partitionName } from './report.js';
 import type { KnownHeads, PartitionReport } from './report.js';
@@ -113,6 +114,7 @@ export async function* watchTopics(options: WatchOptions): AsyncGenerator<Look> 
         (_, partition) => new Watched(options, codecs, { topic, partition, partitionCount: count ?? 0 }),
       ),
     );
+    const gone = newsOf(goneFrom(counts, [...options.known.keys()]));
     for (let isFirst = true; ; isFirst = false) {
       const looks = [];
       for (const one of watched) looks.push({ name: one.name, ...(await one.look(reader)) });
@@ -121,13 +123,22 @@ export async function* watchTopics(options: WatchOptions): AsyncGenerator<Look> 
       yield {
         records: looks.reduce((sum, { records }) => sum + records, 0),
         accepted: watched.reduce((sum, { accepted }) => sum + accepted, 0),
-        news: [...looks.flatMap(({ name, news }) => news.map((finding) => ({ partition: name, finding }))), ...bare],
+        news: [
+          ...(isFirst ? gone : []),
+          ...looks.flatMap(({ name, news }) => news.map((finding) => ({ partition: name, finding }))),
+          ...bare,
+        ],
       };
     }
   } finally {
     await reader.close();
   }
 }
+
+const newsOf = (reports: readonly PartitionReport[]): Look['news'] =>
+  reports.flatMap(({ topic, partition, findings }) =>
+    findings.map((finding) => ({ partition: partitionName(topic, partition), finding })),
+  );
 
 /** Without any head at all the first log is named, so that a key that signed nothing never passes. */
 function unsignedIn(
