@@ -3,6 +3,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p11-told-behind-a-break',
+    requirement: 'P11/told',
+    spec: 'apps/cli/src/audit/accepted.unit.spec.ts',
+    test: 'what tells of the past refuses one in which a record was taken out, and leaves out nothing in silence',
+    file: 'apps/cli/src/audit/accepted.ts',
+    find: 'if (first === undefined) return;',
+    replace: "if (first?.kind !== 'flipped') return;",
+  },
+  {
     id: 'p11-gone-partition-unmissed',
     requirement: 'P11/gone',
     spec: 'apps/cli/src/audit/topics.unit.spec.ts',

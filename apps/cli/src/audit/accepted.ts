@@ -1,7 +1,7 @@
 // The accepted records of logs with their places: what everything that tells of the past is read from.
 //
-// Boundary: reads a dump, or logs on Kafka. That a dump is what was written shows `audit verify --dump`, not this; logs on Kafka are
-// verified as they are read.
+// Boundary: reads a dump, or logs on Kafka. Their chains are verified as they are read, and one that is not sound is refused: what lies
+// behind a break would be left out in silence. That nothing is gone shows `audit verify` with heads, not this.
 import { ChainReader, genesisHead } from '@recourse/chain';
 import type { GenesisOf, StoredRecord } from '@recourse/chain';
 import { createCodecs } from '@recourse/messages';
@@ -11,7 +11,9 @@ import { loadedCodecs } from './dump-file.js';
 import { logsIn } from './dump-logs.js';
 import { refusingUnsigned, signedRecordsIn } from './dump-signed.js';
 import type { ReadDump } from './dump-signed.js';
+import { PartitionAudit } from './partition-audit.js';
 import { partitionName } from './report.js';
+import type { PartitionReport } from './report.js';
 import { auditTopics, loadSchemas } from './topics.js';
 import type { TopicsAudit } from './topics.js';
 
@@ -33,7 +35,8 @@ export interface Accepted {
 /**
  * Accepted records of logs of a dump, partition by partition, each in the order of its chain.
  *
- * Errors: CliProblem(DUMP_UNREADABLE) for no dump, and for what cannot be read: nothing is left out in silence.
+ * Errors: CliProblem(DUMP_UNREADABLE) for no dump, and for what cannot be read, and (LOG_NOT_SOUND) for what is not as it was
+ * written: nothing is left out in silence.
  */
 export async function acceptedInDump(
   { folder, signing }: ReadDump,
@@ -44,12 +47,13 @@ export async function acceptedInDump(
     if (!logs.includes(of.topic)) continue;
     const onDamage = (line: number): never => unreadable(file, `line ${String(line)} is damaged`);
     const records = signedRecordsIn(path, of, { signing, onDamage, onUnsigned: refusingUnsigned(of) });
-    found.push(...acceptedOf(of, records, await loadedCodecs(path)));
+    const codecs = await loadedCodecs(path);
+    found.push(...acceptedOf(of, verified(of, records, codecs), codecs));
   }
   return found;
 }
 
-/** The same of logs on Kafka. Errors: those of auditTopics; CliProblem(DUMP_UNREADABLE) as above. */
+/** The same of logs on Kafka. Errors: those of auditTopics; CliProblem as above. */
 export async function acceptedInTopics(asked: Omit<TopicsAudit, 'known' | 'onRecords'>): Promise<readonly Accepted[]> {
   const read = new Map<string, { readonly of: GenesisOf; readonly records: StoredRecord[] }>();
   const note = (of: GenesisOf, records: readonly StoredRecord[]): void => {
@@ -58,7 +62,7 @@ export async function acceptedInTopics(asked: Omit<TopicsAudit, 'known' | 'onRec
     partition.records.push(...records);
     read.set(name, partition);
   };
-  await auditTopics({ ...asked, known: new Map(), onRecords: note });
+  for (const report of await auditTopics({ ...asked, known: new Map(), onRecords: note })) refuseUnsound(report);
   const codecs = createCodecs(asked.registry);
   const found: Accepted[] = [];
   for (const { of, records } of read.values()) {
@@ -66,6 +70,23 @@ export async function acceptedInTopics(asked: Omit<TopicsAudit, 'known' | 'onRec
     found.push(...acceptedOf(of, records, codecs));
   }
   return found;
+}
+
+/** The same records; refuses once all were read. */
+function* verified(of: GenesisOf, records: Iterable<StoredRecord>, codecs: Codecs): Generator<StoredRecord> {
+  const audit = new PartitionAudit(of, { codecs, known: [], from: null });
+  for (const record of records) {
+    audit.add(record);
+    yield record;
+  }
+  refuseUnsound(audit.report());
+}
+
+function refuseUnsound({ topic, partition, findings: [first] }: PartitionReport): void {
+  if (first === undefined) return;
+  throw new CliProblem('LOG_NOT_SOUND', `${partitionName(topic, partition)}: ${first.message}`, 'found', {
+    remedy: 'See all that is wrong with it: `recourse audit verify`.',
+  });
 }
 
 function* acceptedOf(of: GenesisOf, records: Iterable<StoredRecord>, codecs: Codecs): Generator<Accepted> {

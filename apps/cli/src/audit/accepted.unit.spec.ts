@@ -1,0 +1,51 @@
+// What tells of the past reads no log that is not as it was written: it would leave out in silence what lies behind the break.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { createCodecs } from '@recourse/messages';
+import { acceptedInDump, acceptedInTopics } from './accepted.js';
+import { chained, LOG, LOG_ID, writeLog } from './signed-dump.testing.js';
+import type { Line } from './signed-dump.testing.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'recourse-accepted-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A log of four records, edited by somebody, at the brokers and in a dump: how many are told of, or the code of the refusal. */
+async function told(edit: (lines: readonly Line[]) => readonly Line[], isThere = true) {
+  const registry = new MemoryRegistry().forActor('owner');
+  const codecs = createCodecs(registry);
+  await codecs.prepareWriter(LOG, { register: true });
+  const write = chained(codecs, LOG);
+  const lines = edit(Array.from({ length: 4 }, () => write('Progress', { cursors: [], reacted_seq: 0 }, 'key').line));
+  const broker = new MemoryBroker();
+  if (isThere) broker.ensureTopics([{ name: LOG, partitions: 1 }]);
+  const kafka = broker.forActor('spec');
+  if (isThere) await (await kafka.logProducer()).send(LOG, 0, lines);
+  await writeLog(join(folder, `${LOG}-0.jsonl`), { topic: LOG, lines }, registry);
+  const ended = await Promise.allSettled([
+    acceptedInTopics({ kafka, registry, logId: LOG_ID, topics: [LOG] }),
+    acceptedInDump({ folder, signing: null }, [LOG]),
+  ]);
+  return ended.map((one) => (one.status === 'fulfilled' ? one.value.length : (one.reason as { code: string }).code));
+}
+
+describe('what tells of the past', () => {
+  it('reads a log that is as it was written, at the brokers and in a dump', async () => {
+    expect(await told((lines) => lines)).toEqual([4, 4]);
+  });
+
+  it.each<[string, (lines: readonly Line[]) => readonly Line[]]>([
+    ['a record was altered', (lines) => lines.map((one, n) => (n === 1 ? { ...one, key: Buffer.from('other') } : one))],
+    ['a record was taken out', (lines) => lines.toSpliced(1, 1)],
+  ])('refuses one in which %s, and leaves out nothing in silence', async (_what, edit) => {
+    expect(await told(edit)).toEqual(['LOG_NOT_SOUND', 'LOG_NOT_SOUND']);
+  });
+
+  it('refuses a topic that is gone', async () => {
+    expect((await told((lines) => lines, false))[0]).toBe('LOG_NOT_SOUND');
+  });
+});
