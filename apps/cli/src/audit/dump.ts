@@ -50,7 +50,7 @@ export interface DumpAudit {
   readonly folder: string;
   /** Log id the files must be of; null takes theirs. */
   readonly logId: string | null;
-  /** Heads known from elsewhere; where there is none, the manifest's counts. */
+  /** Heads known from elsewhere; a log is compared with that of the manifest too. */
   readonly known: KnownHeads;
   /** Trusted heads behind which a log is verified, by `topic/partition`. */
   readonly starts?: ReadonlyMap<string, AuditStart>;
@@ -79,7 +79,10 @@ export async function auditDump(audit: DumpAudit): Promise<readonly PartitionRep
     ]),
   );
   const reports: PartitionReport[] = [];
-  const headsOf = (name: string): readonly KnownHead[] => known.get(name) ?? [heads.get(name) ?? []].flat();
+  const headsOf = (name: string): readonly KnownHead[] => [
+    ...(known.get(name) ?? []),
+    ...[heads.get(name) ?? []].flat(),
+  ];
   const firsts = new Map<string, string>();
   for (const file of files) {
     const report = await auditFile(join(folder, file), file, audit, headsOf);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { headsText, parseVerifier } from '@recourse/audit';
 import { run } from '../program.js';
+import type { AuditReport } from './report.js';
 import { AUDITOR_KEY, HEADS, LOG, writeSignedDump } from './signed-dump.testing.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'recourse-signed-'));
@@ -62,6 +63,20 @@ describe('a dump with signed heads', () => {
   it('shows a cut where no earlier audit looked', async () => {
     await writeSignedDump(join(folder, 'cut'), { sizes: [4], count: 6 });
     expect(await foundIn('cut', ...TRUST, '--heads', 'heads.notes')).toEqual(['cut_tail']);
+  });
+
+  it('is compared with its manifest too, which may be of more records than the newest signed head', async () => {
+    await writeSignedDump(join(folder, 'listed'), { sizes: [4], count: 12 });
+    const { out } = await recourse('audit', 'verify', '--dump', 'listed', '--log', LOG, '--json');
+    const { partitions } = JSON.parse(out) as AuditReport;
+    const of = partitions.find(({ topic }) => topic === LOG);
+    const listed = { ...of, file: `${LOG}-0.jsonl` };
+    writeFileSync(join(folder, 'listed', 'manifest.json'), JSON.stringify({ dumped_at: 'now', partitions: [listed] }));
+    expect(await foundIn('listed', ...TRUST)).toEqual([]);
+    const path = join(folder, 'listed', `${LOG}-0.jsonl`);
+    writeFileSync(path, readFileSync(path, 'utf8').trimEnd().split('\n').slice(0, -2).join('\n'));
+    expect(await foundIn('listed')).toEqual(['cut_tail']);
+    expect(await foundIn('listed', ...TRUST)).toEqual(['cut_tail']);
   });
 
   it('is verified on from a trusted head, and from an earlier verification', async () => {
