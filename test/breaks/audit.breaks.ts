@@ -3,6 +3,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p11-count-of-the-last',
+    requirement: 'P11/counts',
+    spec: 'apps/cli/src/audit/dump.unit.spec.ts',
+    test: 'a dump with a header that lies about the partitions of its topic is found where it states fewer than the others, and hides none that are gone',
+    file: 'apps/cli/src/audit/lost-logs.ts',
+    find: 'Math.max(partitionCount, counts.get(topic) ?? 0)',
+    replace: 'partitionCount',
+  },
+  {
+    id: 'p11-partition-beyond-its-count',
+    requirement: 'P11/counts',
+    spec: 'apps/cli/src/audit/dump.unit.spec.ts',
+    test: 'a dump with a header that lies about the partitions of its topic is found where it is of a partition beyond those that it states',
+    file: 'apps/cli/src/audit/lost-logs.ts',
+    find: 'return partition >= partitionCount || partitionCount !== counts.get(topic);',
+    replace: 'return partitionCount !== counts.get(topic);',
+  },
+  {
     id: 'p11-manifest-or-heads',
     requirement: 'P11/manifest',
     spec: 'apps/cli/src/audit/signed-dump.unit.spec.ts',

@@ -19,7 +19,7 @@ import { CliProblem } from '../problem.js';
 import { headerOf, loadedCodecs } from './dump-file.js';
 import { signedRecordsIn } from './dump-signed.js';
 import type { MaterialFinding } from './findings.js';
-import { namedElsewhere } from './lost-logs.js';
+import { countsIn, isMiscounted, namedElsewhere } from './lost-logs.js';
 import { PartitionAudit } from './partition-audit.js';
 import type { AuditStart } from './partition-audit.js';
 import { partitionName, unverified, withFindings } from './report.js';
@@ -72,29 +72,29 @@ export async function auditDump(audit: DumpAudit): Promise<readonly PartitionRep
   const isAsked = (topic: string): boolean => only === null || topic === only;
   const files = filesOf(folder).filter((file) => isAsked(topicOf(folder, file) ?? only ?? ''));
   const manifest = manifestOf(folder);
-  const heads = new Map<string, Head>(
-    manifest?.partitions.map(({ topic, partition, head_seq, head_hash }) => [
-      partitionName(topic, partition),
-      { seq: head_seq, hash: Buffer.from(head_hash, 'hex') },
-    ]),
-  );
+  const heads = headsOf(manifest);
+  const headers = headersOf(folder, files);
+  const counts = countsIn(headers);
   const reports: PartitionReport[] = [];
-  const headsOf = (name: string): readonly KnownHead[] => [
+  const knownOf = (name: string): readonly KnownHead[] => [
     ...(known.get(name) ?? []),
     ...[heads.get(name) ?? []].flat(),
   ];
   const firsts = new Map<string, string>();
   for (const file of files) {
-    const report = await auditFile(join(folder, file), file, audit, headsOf);
+    const report = await auditFile(join(folder, file), file, audit, knownOf);
     const name = partitionName(report.topic, report.partition);
     const first = firsts.get(name);
-    reports.push(first === undefined ? report : withFindings(report, [{ kind: 'partition_repeated', file, first }]));
+    const of = headerOf(join(folder, file));
+    const wrong: MaterialFinding[] = first === undefined ? [] : [{ kind: 'partition_repeated', file, first }];
+    if (of !== null && isMiscounted(of, counts)) wrong.push({ kind: 'damaged_header', file });
+    reports.push(withFindings(report, wrong));
     firsts.set(name, first ?? file);
   }
   const listed = (manifest?.partitions ?? []).filter(({ file, topic }) => isAsked(topic) && !files.includes(file));
   const gone = listed.map(({ file, topic, partition }) => unverified(topic, partition, { kind: 'file_missing', file }));
   const held = new Set([...reports, ...gone].map(({ topic, partition }) => partitionName(topic, partition)));
-  const lost = namedElsewhere({ known, topics: only === null ? topics : [only] }, headersOf(folder, files)).filter(
+  const lost = namedElsewhere({ known, topics: only === null ? topics : [only] }, headers).filter(
     ({ topic, partition }) => isAsked(topic) && !held.has(partitionName(topic, partition)),
   );
   return [
@@ -144,11 +144,20 @@ function manifestOf(folder: string): Manifest | null {
   }
 }
 
+function headsOf(manifest: Manifest | null): ReadonlyMap<string, Head> {
+  return new Map(
+    manifest?.partitions.map(({ topic, partition, head_seq, head_hash }) => [
+      partitionName(topic, partition),
+      { seq: head_seq, hash: Buffer.from(head_hash, 'hex') },
+    ]),
+  );
+}
+
 async function auditFile(
   path: string,
   name: string,
   { logId, starts, scratch, onProgress, signing = null }: DumpAudit,
-  headsOf: (partition: string) => readonly KnownHead[],
+  knownOf: (partition: string) => readonly KnownHead[],
 ): Promise<PartitionReport> {
   const of = headerOf(path);
   if (of === null) return unverified(name, 0, { kind: 'damaged_header', file: name });
@@ -158,7 +167,7 @@ async function auditFile(
   const partition = partitionName(of.topic, of.partition);
   const leaves = scratch && leavesIn(scratch, of);
   const from = starts?.get(partition) ?? null;
-  const audit = new PartitionAudit(of, { codecs, known: headsOf(partition), from, leaves });
+  const audit = new PartitionAudit(of, { codecs, known: knownOf(partition), from, leaves });
   let count = 0;
   const onDamage = (line: number): void => {
     damaged.push({ kind: 'damaged_line', file: name, line });

@@ -73,6 +73,39 @@ describe('a dump that logs were taken out of', () => {
   });
 });
 
+describe('a dump with a header that lies about the partitions of its topic', () => {
+  const TOPIC = 'recourse.mutations';
+  /** Findings of a dump of empty partitions by their names, each with the count that its header states. */
+  async function foundWith(counts: readonly (readonly [partition: number, count: number])[]) {
+    const folder = mkdtempSync(join(tmpdir(), 'recourse-dump-'));
+    folders.push(folder);
+    for (const [at, [partition, partition_count]] of counts.entries()) {
+      const log = { log_id: 'log-1', topic: TOPIC, partition, partition_count };
+      writeFileSync(join(folder, `${String(at)}.jsonl`), `${JSON.stringify({ log })}\n`);
+    }
+    const reports = await auditDump({ folder, logId: null, known: new Map(), topics: [TOPIC], only: null });
+    return reports.flatMap(({ partition, findings }) => findings.map(({ kind }) => `${String(partition)} ${kind}`));
+  }
+
+  it('is found where it states fewer than the others, and hides none that are gone', async () => {
+    expect(
+      await foundWith([
+        [0, 3],
+        [1, 3],
+        [2, 3],
+      ]),
+    ).toEqual([]);
+    for (const lie of [0, 1]) {
+      const counts = [0, 1].map((partition) => [partition, partition === lie ? 2 : 3] as const);
+      expect(await foundWith(counts)).toEqual([`${String(lie)} damaged_header`, '2 log_missing']);
+    }
+  });
+
+  it('is found where it is of a partition beyond those that it states', async () => {
+    expect(await foundWith([[7, 1]])).toEqual(['7 damaged_header', '0 log_missing']);
+  });
+});
+
 describe('a dump that holds a log twice', () => {
   it('is found, and read by nobody: which of the two counts nobody can say', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'recourse-dump-'));

@@ -73,7 +73,7 @@ function ofMaterial(finding: MaterialFinding): string {
     case 'partition_repeated':
       return `${finding.file} holds this log a second time, beside ${finding.first}: one of the two was put there`;
     case 'damaged_header':
-      return `${finding.file} does not begin with the log it is of`;
+      return `${finding.file} does not begin with the log it is of, a partition of as many as the other files say`;
     case 'damaged_line':
       return `line ${finding.line} of ${finding.file} cannot be read`;
     case 'signatures_missing':

@@ -12,7 +12,7 @@ export function namedElsewhere(
   { known, topics }: { readonly known: KnownHeads; readonly topics: readonly string[] },
   headers: readonly GenesisOf[],
 ): readonly NamedLog[] {
-  const counts = new Map(headers.map(({ topic, partitionCount }) => [topic, partitionCount] as const));
+  const counts = countsIn(headers);
   const all: NamedLog[] = [
     ...[...known.keys()].map(byHead),
     ...[...counts].flatMap(([topic, count]) =>
@@ -23,6 +23,21 @@ export function namedElsewhere(
       .map((topic) => ({ topic, partition: 0, by: 'the list of logs' }) as const),
   ];
   return [...new Map(all.toReversed().map((one) => [partitionName(one.topic, one.partition), one])).values()];
+}
+
+/** How many partitions each topic has, by the header that states most: one that states fewer hides none. */
+export function countsIn(headers: readonly GenesisOf[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { topic, partitionCount } of headers) counts.set(topic, Math.max(partitionCount, counts.get(topic) ?? 0));
+  return counts;
+}
+
+/** Does a header contradict the others of its topic, or itself? Where a partition is empty no chain shows it. */
+export function isMiscounted(
+  { topic, partition, partitionCount }: GenesisOf,
+  counts: ReadonlyMap<string, number>,
+): boolean {
+  return partition >= partitionCount || partitionCount !== counts.get(topic);
 }
 
 /** What is not at the brokers: topics that are asked for, and partitions of them that an older head names. */
