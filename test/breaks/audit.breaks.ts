@@ -3,6 +3,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p11-unlisted-is-sound',
+    requirement: 'P11/unlisted',
+    spec: 'apps/cli/src/audit/partition-audit.unit.spec.ts',
+    test: 'a record that was put behind those that an accepted loss explains leaves a log that is not sound where they are too many to keep, which the report says',
+    file: 'apps/cli/src/audit/partition-audit.ts',
+    find: 'unlisted > 0 ?',
+    replace: 'unlisted > 1_000 ?',
+  },
+  {
     id: 'p11-count-of-the-last',
     requirement: 'P11/counts',
     spec: 'apps/cli/src/audit/dump.unit.spec.ts',

@@ -16,6 +16,8 @@ export type MaterialFinding =
   | { readonly kind: 'damaged_header'; readonly file: string }
   | { readonly kind: 'damaged_line'; readonly file: string; readonly line: number }
   | { readonly kind: 'signatures_missing'; readonly file: string }
+  /** Void records that follow nothing, beyond those that are kept: nobody looked whether an accepted loss explains them. */
+  | { readonly kind: 'unlisted'; readonly count: number }
   | { readonly kind: 'other_log'; readonly expected: string; readonly found: string };
 
 /** A finding with its sentence. */
@@ -52,6 +54,7 @@ const MATERIAL = {
   damaged_header: true,
   damaged_line: true,
   signatures_missing: true,
+  unlisted: true,
   other_log: true,
 } as const satisfies Readonly<Record<MaterialFinding['kind'], true>>;
 
@@ -78,6 +81,8 @@ function ofMaterial(finding: MaterialFinding): string {
       return `line ${finding.line} of ${finding.file} cannot be read`;
     case 'signatures_missing':
       return `${finding.file} holds no signature of any record, so that nobody can tell who wrote them: dump the log anew, or see who took them out`;
+    case 'unlisted':
+      return `${finding.count} more pieces of evidence than are kept and named: nothing says that they are harmless`;
     case 'other_log':
       return `this is the log ${finding.found}, not ${finding.expected}`;
     default:

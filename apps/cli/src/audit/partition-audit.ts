@@ -77,7 +77,11 @@ export class PartitionAudit {
       root: root?.toString('hex') ?? '',
       peaks: peaks?.map((peak) => peak.toString('hex')) ?? null,
       unlisted,
-      findings: [...this.#anchorFindings(), ...findings].map(named),
+      findings: [
+        ...this.#anchorFindings(),
+        ...findings,
+        ...(unlisted > 0 ? [{ kind: 'unlisted', count: unlisted } as const] : []),
+      ].map(named),
     };
   }
 
