@@ -182,4 +182,13 @@ export const BREAKS: readonly Break[] = [
     find: 'return review.ok ? loosening(review.contract, state) : refusedFor(name, review.problems);',
     replace: 'return review.ok ? loosening(review.contract, state) : null;',
   },
+  {
+    id: 'tenants-first-page-is-all',
+    requirement: 'tenants',
+    spec: 'apps/contract-registry/src/http/contracts.controller.unit.spec.ts',
+    test: 'the contract that binds by name is the newest however many versions there are',
+    file: 'apps/contract-registry/src/http/contracts.controller.ts',
+    find: 'await this.reads.newest(caller, found);',
+    replace: 'await this.reads.every(caller, found, 500);',
+  },
 ];

@@ -47,8 +47,6 @@ const VERSION_MAX = 2 ** 31 - 1;
 const retirement = z.strictObject({ version: z.number().int().min(1).max(VERSION_MAX), tenant: tenantText.optional() });
 const confirmation = z.strictObject({ digest: hashHex, tenant: tenantText.optional() });
 const withdrawal = z.strictObject({ tenant: tenantText.optional() });
-/** Versions of one capability that are looked at for the newest; pages are in order of version keys. */
-const VERSIONS_MAX = 500;
 
 export const ContractListsController = listsController({
   tag: 'contracts',
@@ -198,7 +196,7 @@ export class ContractsController {
   ): Promise<unknown> {
     const where = { name, version };
     const found = { log: CONTRACTS_LOG, kind: CONTRACT_KIND, where, tenant, sharedTenant: ALL_TENANTS };
-    const docs = await this.reads.every(caller, found, VERSIONS_MAX);
+    const docs = await this.reads.newest(caller, found);
     const isBinding = (doc: Doc): boolean => version !== undefined || doc['retired'] !== true;
     const binding = bindingOf(docs, tenantOfRead(caller.principal, tenant) ?? ALL_TENANTS, isBinding);
     const doc = binding ?? (await this.newestFound(caller, found, docs));
@@ -227,7 +225,7 @@ function bindingOf(docs: readonly Doc[], tenant: string, isBinding: (doc: Doc) =
 }
 
 function newestOf(docs: readonly Doc[], owner: string): Doc | undefined {
-  return docs.filter((each) => each['tenant'] === owner).sort((a, b) => Number(b['version']) - Number(a['version']))[0];
+  return docs.find((each) => each['tenant'] === owner);
 }
 
 interface Kept {

@@ -69,6 +69,12 @@ describe('the contract that binds by name', () => {
     expect(await told(registry, { version: 1 })).toMatchObject({ version: 1, contract: { owner: 'first' } });
   });
 
+  it('is the newest however many versions there are', async () => {
+    const registry = harness(registryCore());
+    for (let version = 1; version <= 550; version += 1) registry.when(register(`team-${version}`, ACME), version);
+    expect(await told(registry)).toMatchObject({ version: 550, contract: { owner: 'team-550' } });
+  });
+
   it('is none once the newest is retired: that one is told, as retired', async () => {
     for (const who of [ACME, PLATFORM]) {
       const registry = harness(registryCore())
