@@ -573,7 +573,7 @@ export const BREAKS: readonly Break[] = [
     id: 'p11-dump-read-unsifted',
     requirement: 'P11/dump-signatures',
     spec: 'apps/cli/src/audit/dump-signatures.unit.spec.ts',
-    test: 'a dump of a signed log tells, proves and finds with the keyring what its owner signed alone',
+    test: 'a dump of a signed log proves and finds with the keyring what its owner signed alone, and tells nothing while another wrote in it',
     file: 'apps/cli/src/audit/accepted.ts',
     find: 'signedRecordsIn(path, of, { signing, onDamage, onUnsigned: refusingUnsigned(of) })',
     replace: 'signedRecordsIn(path, of, { signing: signing === null ? signing : null, onDamage })',
