@@ -283,4 +283,13 @@ export const BREAKS: readonly Break[] = [
     find: 'low > 0 ? [',
     replace: 'low < 0 ? [',
   },
+  {
+    id: 'p11-stray-silences-a-story',
+    requirement: 'P11/told',
+    spec: 'apps/cli/src/audit/accepted.unit.spec.ts',
+    test: 'what tells of the past tells of all that is in the chain, whatever a stranger put beside it',
+    file: 'apps/cli/src/audit/accepted.ts',
+    find: "findings.find(({ kind }) => kind !== 'stray')",
+    replace: 'findings[0]',
+  },
 ];

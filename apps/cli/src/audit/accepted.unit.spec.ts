@@ -15,12 +15,15 @@ afterAll(() => {
 });
 
 /** A log of four records, edited by somebody, at the brokers and in a dump: how many are told of, or the code of the refusal. */
-async function told(edit: (lines: readonly Line[]) => readonly Line[], isThere = true) {
+async function told(edit: (lines: readonly Line[], others: readonly Line[]) => readonly Line[], isThere = true) {
   const registry = new MemoryRegistry().forActor('owner');
   const codecs = createCodecs(registry);
   await codecs.prepareWriter(LOG, { register: true });
-  const write = chained(codecs, LOG);
-  const lines = edit(Array.from({ length: 4 }, () => write('Progress', { cursors: [], reacted_seq: 0 }, 'key').line));
+  const logOf = (key: string): readonly Line[] => {
+    const write = chained(codecs, LOG);
+    return Array.from({ length: 4 }, () => write('Progress', { cursors: [], reacted_seq: 0 }, key).line);
+  };
+  const lines = edit(logOf('key'), logOf('other'));
   const broker = new MemoryBroker();
   if (isThere) broker.ensureTopics([{ name: LOG, partitions: 1 }]);
   const kafka = broker.forActor('spec');
@@ -43,6 +46,10 @@ describe('what tells of the past', () => {
     ['a record was taken out', (lines) => lines.toSpliced(1, 1)],
   ])('refuses one in which %s, and leaves out nothing in silence', async (_what, edit) => {
     expect(await told(edit)).toEqual(['LOG_NOT_SOUND', 'LOG_NOT_SOUND']);
+  });
+
+  it('tells of all that is in the chain, whatever a stranger put beside it', async () => {
+    expect(await told((lines, others) => [...lines, ...others.slice(1, 2)])).toEqual([4, 4]);
   });
 
   it('refuses a topic that is gone', async () => {
