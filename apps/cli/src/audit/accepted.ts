@@ -82,9 +82,14 @@ function* verified(of: GenesisOf, records: Iterable<StoredRecord>, codecs: Codec
   refuseUnsound(audit.report());
 }
 
-/** What a stranger put beside the chain takes nothing out of it: it is `audit verify`'s to tell of, and silences no story. */
+/**
+ * What takes nothing out of a chain silences no story: what a stranger put beside it, or a log that is not there, which may be one that
+ * the reader has no right to see. Both are `audit verify`'s to tell of.
+ */
+const BESIDE: readonly string[] = ['stray', 'topic_missing'];
+
 function refuseUnsound({ topic, partition, findings }: PartitionReport): void {
-  const first = findings.find(({ kind }) => kind !== 'stray');
+  const first = findings.find(({ kind }) => !BESIDE.includes(kind));
   if (first === undefined) return;
   throw new CliProblem('LOG_NOT_SOUND', `${partitionName(topic, partition)}: ${first.message}`, 'found', {
     remedy: 'See all that is wrong with it: `recourse audit verify`.',
