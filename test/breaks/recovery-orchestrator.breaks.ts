@@ -2330,4 +2330,13 @@ export const BREAKS: readonly Break[] = [
     find: ': evaluateSuccess(condition, { observed, bound }, before);',
     replace: ': evaluateCondition(condition, { observed, bound });',
   },
+  {
+    id: 'a22-newest-undone-by-machines',
+    requirement: 'A22/newest',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.binding.unit.spec.ts',
+    test: 'a compensation that needs the result of another one, straight is a person’s where its contract bound no more when the action named it (A22)',
+    file: 'apps/recovery-orchestrator/src/rules/decision/recovery.decisions.ts',
+    find: "if (terms.superseded) return 'superseded';",
+    replace: '',
+  },
 ];

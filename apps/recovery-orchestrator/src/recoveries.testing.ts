@@ -81,6 +81,7 @@ export function terms(more: Partial<ContractTerms> = {}): ContractTerms {
     stale_compares: 'status',
     stale_volatile: [],
     compensation: { mode: 'approval_required', reason: 'money moves', runbook: null, accepted_by: null },
+    superseded: false,
     ...more,
   };
 }

@@ -213,7 +213,7 @@ describe('a payload', () => {
 describe('the view of contracts', () => {
   const entries = new Map<string, Readonly<Record<string, unknown>>>();
   const apply = (type: string, body: Readonly<Record<string, unknown>>) => {
-    for (const [key, doc] of contractView.fold({ type, body }, (name) => entries.get(name)))
+    for (const [key, doc] of contractView.fold({ type, body, decidedAt: 0 }, (name) => entries.get(name)))
       if (doc === null) entries.delete(key);
       else entries.set(key, doc);
   };

@@ -57,7 +57,16 @@ export type { BriefTerms } from './terms.js';
 export { briefOf, checksOf, classUnder, isRead, isUnsaid, termsOf } from './terms.js';
 export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } from './condition.js';
 export { evaluateSuccess } from './condition-proof.js';
-export { contractByDigest, contractByName, contractView, editorsOf, handlePlaces, isCloser } from './view.js';
+export {
+  contractByDigest,
+  contractByName,
+  contractView,
+  editorsOf,
+  handlePlaces,
+  isCloser,
+  isSuperseded,
+  SUPERSEDED_GRACE_MS,
+} from './view.js';
 export type { ContractEntries, KnownContract } from './view.js';
 export {
   isErased,

@@ -22,8 +22,9 @@ export const VERIFY_DELAY_MS = 500;
  * Says what a mutation under this contract is recovered by.
  *
  * Shape:  `contract` is a registered one: its version is stamped. A contract of a draft without version counts as version 1.
+ *         `superseded` says that it did not bind any more when it was named.
  */
-export function termsOf(contract: Contract, digest: Buffer): ContractTerms {
+export function termsOf(contract: Contract, digest: Buffer, superseded = false): ContractTerms {
   const reversal = reversalCapabilityOf(contract);
   return {
     contract_digest: digest,
@@ -54,6 +55,7 @@ export function termsOf(contract: Contract, digest: Buffer): ContractTerms {
     stale_compares: contract.stale_check?.compares ?? null,
     stale_volatile: contract.stale_check?.volatile ?? [],
     compensation: compensationOf(contract),
+    superseded,
   };
 }
 

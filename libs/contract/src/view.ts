@@ -1,6 +1,7 @@
 // The contracts log folded into a map, and how contracts are read out of it.
 //
-// Entries: `digest/<hex>` is every version ever registered; `name/<owner>/<capability>` is the latest, as long as it is not retired;
+// Entries: `digest/<hex>` is every version ever registered, with the instant since which it is the newest of its owner no more (`until`);
+// `name/<owner>/<capability>` is the latest, as long as it is not retired, and since when it is (`since`);
 // `editors/<owner>/<capability>` is who made the newest version, retired or not. The owner is a tenant, or `*` for the platform;
 // `closer/<capability>` says that some contract names this capability as what closes a window; `handles/<capability>` which arguments of
 // a reversal some contract gives the handle of its effect to.
@@ -28,16 +29,20 @@ export interface KnownContract {
   readonly retired: boolean;
 }
 
+/** A record as it is folded; `decidedAt` in epoch milliseconds. */
+interface Folded {
+  readonly type: string;
+  readonly body: Doc;
+  readonly decidedAt: number;
+}
+
 /** View of the contracts log, as a service core declares it. */
 export const contractView = {
   name: 'contracts',
   topic: 'recourse.contracts',
-  fold: (
-    record: { readonly type: string; readonly body: Doc },
-    get: (key: string) => Doc | undefined,
-  ): readonly (readonly [string, Doc | null])[] => {
-    if (record.type === 'ContractRegistered') return registered(record.body, get);
-    return record.type === 'ContractRetired' ? retired(record.body, get) : [];
+  fold: (record: Folded, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] => {
+    if (record.type === 'ContractRegistered') return registered(record, get);
+    return record.type === 'ContractRetired' ? retired(record, get) : [];
   },
 } as const;
 
@@ -60,6 +65,29 @@ function latestOf(view: ContractEntries, owner: string, name: string): KnownCont
     : known(Buffer.from(String(entry['digest']), 'hex'), String(entry['body']), false);
 }
 
+/** How long a version that is not the newest any more may still be named: agents that read it at their start take up the new one. */
+export const SUPERSEDED_GRACE_MS = 3_600_000;
+
+/**
+ * Whether a version that an action names bound no more when it did (A22): it was retired, or what binds the tenant is stricter, for longer
+ * than SUPERSEDED_GRACE_MS. An older version that is as strict as what binds takes nothing from anybody.
+ *
+ * Units:  `now` in epoch milliseconds.
+ */
+export function isSuperseded(view: ContractEntries, tenant: string, named: KnownContract, now: number): boolean {
+  const { contract, digest, retired: isRetired } = named;
+  const binding = contractByName(view, tenant, contract.name);
+  if (binding?.digest.equals(digest) === true) return false;
+  const until = view.get(`digest/${digest.toString('hex')}`)?.['until'] ?? sinceOf(view, binding);
+  if (now - Number(until) <= SUPERSEDED_GRACE_MS) return false;
+  return isRetired || binding === undefined || governing(named, binding) !== named;
+}
+
+/** Since when a version is the newest of its owner. */
+function sinceOf(view: ContractEntries, binding: KnownContract | undefined): unknown {
+  return binding && view.get(`name/${binding.contract.tenant ?? PLATFORM}/${binding.contract.name}`)?.['since'];
+}
+
 /**
  * Who wrote a version, or confirmed it, and who did so for the newest versions of the same capability: the tenant's own and the
  * platform's.
@@ -80,18 +108,32 @@ function subjectsIn(entry: Doc | undefined): readonly string[] {
   return (entry?.['editors'] ?? []) as readonly string[];
 } // registered() wrote it
 
-function registered(body: Doc, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc])[] {
+function registered(
+  { body, decidedAt }: Folded,
+  get: (key: string) => Doc | undefined,
+): readonly (readonly [string, Doc])[] {
   const digest = hexOf(body['digest']);
   const name = String(body['name']);
   const place = `${String(body['tenant'])}/${name}`;
   const editors = [body['registered_by'], body['confirmed_by']].filter((who) => typeof who === 'string');
   return [
+    ...ended(String(get(`name/${place}`)?.['digest']), decidedAt, get),
     [`digest/${digest}`, { body: body['body'], retired: false, name, editors }],
-    [`name/${place}`, { digest, version: body['version'], body: body['body'] }],
+    [`name/${place}`, { digest, version: body['version'], body: body['body'], since: decidedAt }],
     [`editors/${place}`, { editors }],
     ...closersOf(String(body['body'])),
     ...handlesOf(String(body['body']), get),
   ];
+}
+
+/** A version that is the newest no more; only the first end counts. */
+function ended(
+  digest: string,
+  until: number,
+  get: (key: string) => Doc | undefined,
+): readonly (readonly [string, Doc])[] {
+  const entry = get(`digest/${digest}`);
+  return entry === undefined || entry['until'] !== undefined ? [] : [[`digest/${digest}`, { ...entry, until }]];
 }
 
 /** What one contract gives the handle to takes handles, whoever else calls it, also once that contract is retired. */
@@ -132,12 +174,15 @@ export function isCloser(view: ContractEntries, capability: string): boolean {
   return view.get(`closer/${capability}`) !== undefined;
 }
 
-function retired(body: Doc, get: (key: string) => Doc | undefined): readonly (readonly [string, Doc | null])[] {
+function retired(
+  { body, decidedAt }: Folded,
+  get: (key: string) => Doc | undefined,
+): readonly (readonly [string, Doc | null])[] {
   const digest = hexOf(body['digest']);
   const name = `name/${String(body['tenant'])}/${String(body['name'])}`;
   const entry = get(`digest/${digest}`);
   return [
-    ...(entry === undefined ? [] : [[`digest/${digest}`, { ...entry, retired: true }] as const]),
+    ...(entry === undefined ? [] : [[`digest/${digest}`, { until: decidedAt, ...entry, retired: true }] as const]),
     ...(get(name)?.['digest'] === digest ? [[name, null] as const] : []),
   ];
 }

@@ -179,9 +179,16 @@ export function registrationText(answer: Doc): string {
           `  recourse contract confirm ${String(said['name'])} --digest ${String(said['digest'])}`,
         ]
       : [];
+  const stricter =
+    said['state'] !== 'proposed' && listed.some(({ kind }) => kind === 'strengthening')
+      ? [
+          'Agents that hold the version before have an hour to take this one up: what they do under it later, a person undoes.',
+        ]
+      : [];
   return [
     formatFields(Object.entries(said)),
     ...listed.map(({ kind, path, reason }) => `${String(kind).padEnd(13)}${String(path)}: ${String(reason)}`),
     ...waits,
+    ...stricter,
   ].join('\n');
 }

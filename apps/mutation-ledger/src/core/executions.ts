@@ -1,5 +1,12 @@
 // Intents and executions as the ledger takes them: deduplicated, judged, bound under the contract they name.
-import { contractByDigest, contractByName, handlePlaces, isCloser, PayloadUnreadable } from '@recourse/contract';
+import {
+  contractByDigest,
+  contractByName,
+  handlePlaces,
+  isCloser,
+  isSuperseded,
+  PayloadUnreadable,
+} from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput } from '@recourse/event-log';
 import { deriveId, namesReserved, REFS_MAX, RESERVED_PREFIX } from '@recourse/kernel';
@@ -202,7 +209,7 @@ export type Named =
 
 /** The contract an event names: under that digest and no other (A22). An unknown one may only not have been read yet. */
 export function contractOf(
-  { views }: DecideContext,
+  { views, now }: DecideContext,
   { contract_digest: digest, capability, tenant }: Pick<ToolExecuted, 'contract_digest' | 'capability' | 'tenant'>,
 ): Named {
   if (digest === null) return { kind: 'found', contract: null };
@@ -224,7 +231,15 @@ export function contractOf(
   const schemaOf = (name: string): Json | undefined =>
     contractByName(views.view('contracts'), tenant, name)?.contract.args_schema as Json | undefined; // it came in as JSON
   const handlePlacesOf = (name: string): ReadonlySet<string> => handlePlaces(views.view('contracts'), name);
-  return { kind: 'found', contract: { ...known, schemaOf, handlePlacesOf } };
+  return {
+    kind: 'found',
+    contract: {
+      ...known,
+      isSuperseded: isSuperseded(views.view('contracts'), tenant, known, now),
+      schemaOf,
+      handlePlacesOf,
+    },
+  };
 }
 
 export function oneOrNone(fact: MutationRecord | null): Decision {

@@ -206,6 +206,13 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
       .then(planned({ reason: 'HANDLE_INCOMPLETE', lacking: ['reversal_args/order'] }), fact('StepEscalated'));
   });
 
+  it('is a person’s where its contract bound no more when the action named it (A22)', () => {
+    start()
+      .when(first(), 9_000)
+      .when(second({ ...AUTO, superseded: true }), 10_000)
+      .then(planned({ reason: 'CONTRACT_SUPERSEDED', decision: 'manual_review' }), fact('StepEscalated'));
+  });
+
   it("takes nothing from another tenant's compensation in the same run", () => {
     const run = start().when(
       markedInput({

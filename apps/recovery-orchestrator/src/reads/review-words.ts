@@ -22,6 +22,8 @@ export const WHY: Readonly<Record<string, string>> = {
   OUTCOME_UNKNOWN: 'Nobody knows whether the compensation took effect; find out before doing anything.',
   KEY_LIFETIME_OVER: 'The tool no longer recognises a repeated call; another one could act twice.',
   UNCONTRACTED: 'The action has no reversal contract.',
+  CONTRACT_SUPERSEDED:
+    'The action named a version of its contract that was retired, or looser than the one that bound: what it says of the way back was withdrawn, so a person decides what is done.',
   TOOL_HAS_NO_AUTOMATIC_COMPENSATION: 'The action cannot be undone; it needs a correction.',
   MISSING_COMPENSATION_IMPLEMENTATION: 'No tool compensates the action; a person does it by hand.',
   HANDLE_INCOMPLETE:

@@ -184,6 +184,8 @@ export interface ContractTerms {
   readonly stale_volatile: readonly string[];
   /** How it is compensated, and why so; null for what only reads. */
   readonly compensation: CompensationTerms | null;
+  /** Whether another version bound, or none, when the action named this one: then a person undoes it (A22). */
+  readonly superseded: boolean;
 }
 
 /** What an action counts for in one unit: what it moves, and the debt of it. */

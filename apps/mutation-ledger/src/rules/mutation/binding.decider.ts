@@ -61,12 +61,12 @@ export function acceptExecution(
   id: string,
   event: ToolExecuted,
   named: NamedContract | null,
-  { recoverability: before, execution: planned }: Before,
+  { recoverability: before, execution: planned, terms: plannedTerms }: Before,
   { now, trueNow }: Now,
 ): Acceptance {
   const prior = event.prior_value ?? planned?.prior_value ?? null;
   const facts = factsOf(event, prior);
-  const terms = named === null ? null : termsOf(named.contract, named.digest);
+  const terms = termsUnder(named, plannedTerms);
   const bound: Bound = named === null ? { kind: 'none' } : bind(named, facts);
   const ref = refOf(id, event, named?.contract ?? null, terms, bound, trueNow);
   const told = {
@@ -118,17 +118,25 @@ export function acceptIntent(
     result: null,
     external_transaction_ref: null,
   });
-  return { execution, terms: named === null ? null : termsOf(named.contract, named.digest) };
+  return { execution, terms: termsUnder(named, null) };
+}
+
+/** The terms of what an action names; whether it bound was judged when it was first named, however late its outcome is told. */
+function termsUnder(named: NamedContract | null, before: ContractTerms | null): ContractTerms | null {
+  if (named === null) return null;
+  const isKnown = before?.contract_digest.equals(named.digest) === true;
+  return termsOf(named.contract, named.digest, isKnown ? before.superseded : named.isSuperseded);
 }
 
 /** Where a mutation stood before: an intent may have told what its execution does not. */
 export interface Before {
   readonly recoverability: RecoverabilityState;
   readonly execution: Execution | null;
+  readonly terms: ContractTerms | null;
 }
 
 /** A mutation nobody knew of. */
-export const UNKNOWN_BEFORE: Before = { recoverability: 'planned', execution: null };
+export const UNKNOWN_BEFORE: Before = { recoverability: 'planned', execution: null, terms: null };
 
 /** Pointer of an effect that was cancelled before it happened: there is nothing to undo. */
 export function cancelledRef(
@@ -258,6 +266,7 @@ function movesOf(
   if (outcome === 'uncertain') return { moves: ['outcome_pending'], reason: 'EXECUTION_UNCERTAIN' };
   if (terms === null) return { moves: ['committed', 'manual_required'], reason: 'UNCONTRACTED' };
   if (bound.kind === 'none') return { moves: ['committed'], reason: 'NO_REVERSAL' };
+  if (terms.superseded) return { moves: ['committed', 'manual_required'], reason: 'CONTRACT_SUPERSEDED' };
   if (bound.kind === 'unfit')
     return { moves: ['committed', 'manual_required'], reason: `REVERSAL_ARGS_UNFIT:${bound.args.join(',')}` };
   if (bound.kind === 'incomplete' && !isBindable(bound))

@@ -11,6 +11,8 @@ import type { ReasonCode } from './mutation.messages.js';
 export interface NamedContract {
   readonly contract: Contract;
   readonly digest: Buffer;
+  /** Whether it bound no more when the action named it (A22). */
+  readonly isSuperseded: boolean;
   /** The args_schema under which the tenant calls a capability now; undefined where no contract says. */
   readonly schemaOf: (capability: string) => Json | undefined;
   /** Arguments of a capability that some contract, of whatever tenant, gives the handle of its effect to. */

@@ -27,6 +27,8 @@ export type RecoveryEvent =
 /** Why automation is not possible; REVERSAL_ARGS_INCOMPLETE and _UNFIT are followed by the fields, CLOSED_BY by the event. */
 export type ReasonCode =
   | 'UNCONTRACTED'
+  /** The version it names was retired, or a stricter one bound, for longer than agents are given to take that up. */
+  | 'CONTRACT_SUPERSEDED'
   | 'NO_REVERSAL'
   | 'READ_ONLY'
   | 'HANDLE_MISSING'

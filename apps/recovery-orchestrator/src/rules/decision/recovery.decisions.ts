@@ -22,6 +22,7 @@ type Window = (typeof WINDOWS)[number];
 export const HANDLES = [
   'bound',
   'uncontracted',
+  'superseded',
   'read_only',
   'irreversible',
   'no_reversal',
@@ -69,6 +70,7 @@ export const DECISION_REASONS = [
   'FORWARD_IN_FLIGHT',
   'FORWARD_UNCERTAIN',
   'UNCONTRACTED',
+  'CONTRACT_SUPERSEDED',
   'TOOL_HAS_NO_AUTOMATIC_COMPENSATION',
   'MISSING_COMPENSATION_IMPLEMENTATION',
   'HANDLE_INCOMPLETE',
@@ -121,6 +123,7 @@ export const DECISION_TABLE = [
     when: { handle: ['no_reversal'] },
     then: { decision: 'manual_review', reason: 'MISSING_COMPENSATION_IMPLEMENTATION' },
   },
+  { when: { handle: ['superseded'] }, then: { decision: 'manual_review', reason: 'CONTRACT_SUPERSEDED' } },
   { when: { handle: ['incomplete'] }, then: { decision: 'manual_review', reason: 'HANDLE_INCOMPLETE' } },
   { when: { handle: ['step_missing'] }, then: { decision: 'manual_review', reason: 'STEP_RESULT_MISSING' } },
   { when: { handle: ['unverifiable'] }, then: { decision: 'manual_review', reason: 'VERIFICATION_MISSING' } },
@@ -199,6 +202,7 @@ export function handleOf(terms: ContractTerms | null, ref: MutationRef): Handle 
   if (isRead(terms, ref)) return 'read_only';
   if (ref.reversal_class === 'irreversible') return 'irreversible';
   if (ref.reversal_capability === null || terms.reversal_capability === null) return 'no_reversal';
+  if (terms.superseded) return 'superseded';
   if (ref.reversal_args === null) return 'incomplete';
   const isVerified =
     terms.verify_capability !== null &&

@@ -104,6 +104,12 @@ describe('the decision table, row by row', () => {
     ],
     ['an effect without contract goes to a person', { handle: 'uncontracted' }, 'manual_review', 'UNCONTRACTED'],
     [
+      'what was done under a version that bound no more goes to a person',
+      { handle: 'superseded', recoverability: 'manual_resolution_required' },
+      'manual_review',
+      'CONTRACT_SUPERSEDED',
+    ],
+    [
       'C34 an irreversible effect goes to a person',
       { handle: 'irreversible' },
       'manual_review',
