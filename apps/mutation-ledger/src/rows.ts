@@ -116,25 +116,28 @@ function forwarded(state: StateView, told: ForwardRecord, decidedAt: number): re
     : [putMutation({ ...mutation, ...forwardAfter(mutation, told, decidedAt), updated_at: decidedAt })];
 }
 
-function planned(intent: Body<MutationPlanned>, _state: StateView, { decidedAt }: AcceptedRecord): readonly Change[] {
+/** An intent, or that of another attempt: what was told of those before stays on record. */
+function planned(intent: Body<MutationPlanned>, state: StateView, { decidedAt }: AcceptedRecord): readonly Change[] {
   const { mutation_id, execution, terms, content_sha256, conclude_by, hold_until, judged } = intent;
   const { tenant, run_id } = execution;
   const isHeld = hold_until !== null;
+  const before = mutationIn(state, run_id, mutation_id);
   return [
     putMutation({
       ...UNTOUCHED,
+      ...toldBefore(before),
       ...identityOf(mutation_id, execution),
       terms,
       execution_state: 'planned',
       recoverability: isHeld ? 'pending_commit' : 'planned',
       reason: null,
       expires_at: null,
-      created_at: decidedAt,
+      created_at: before?.created_at ?? decidedAt,
       updated_at: decidedAt,
       planned_sha256: content_sha256,
       awaited: awaitedFrom(execution, hold_until ?? conclude_by),
-      forward: forwardOfIntent(intent, decidedAt),
-      claim: claimAfter(intent),
+      forward: forwardOfIntent(intent, decidedAt, before?.forward ?? null),
+      claim: claimAfter(intent, before),
     }),
     ...(isHeld
       ? judged.map(({ ref, position }) =>
@@ -350,6 +353,13 @@ function changed(
 ): readonly Change[] {
   const mutation = mutationIn(state, runId, mutationId);
   return mutation === undefined ? [] : [putMutation({ ...mutation, ...changes, updated_at: decidedAt })];
+}
+
+/** What a row keeps of attempts that failed, when the call is planned anew. */
+function toldBefore(before: Mutation | undefined): Partial<Mutation> {
+  if (before === undefined) return {};
+  const { executed_sha256, earlier_sha256, conflict_sha256, last_error, asked_because } = before;
+  return { executed_sha256, earlier_sha256, conflict_sha256, last_error, asked_because };
 }
 
 function earlierOf(before: Mutation | undefined): readonly Buffer[] {

@@ -2,7 +2,7 @@
 //
 // Invariants
 //   W1. Every request carries the keys of the forward call (L11); a cancel carries keys of its own, the same each time.
-//   W2. An effect is let go once. Whatever is not known after that is found out, never tried again.
+//   W2. An effect is let go once an attempt. Whatever is not known after that is found out, never tried again.
 //   W4. What is staged is let go or taken back only for the one that named it first (ADR-0037).
 //   W3. Who cannot be asked, or was asked too often, is followed by a person with a deadline (P12).
 import { adapterOf } from '@recourse/contract';
@@ -10,7 +10,7 @@ import { ASK_PREFIX, deriveId, grantLease, leaseIdOf } from '@recourse/kernel';
 import type { Lease, RetryBackoff } from '@recourse/kernel';
 import type { ContractTerms, LegStep, RecoveryCall, ToBeConfirmed } from '@recourse/messages';
 import { OWNER_OF_OVERDUE } from '../owners.js';
-import type { AskKind, Mutation } from './mutation.messages.js';
+import type { Ask, AskKind, Mutation } from './mutation.messages.js';
 import type { MutationRecord } from '../record.messages.js';
 
 export interface AskPolicy {
@@ -60,10 +60,15 @@ export function capabilityAsked(
   }
 }
 
+/** What workers were asked of this attempt. */
+function askedOf({ forward }: Pick<Mutation, 'forward'>, kind: AskKind): readonly Ask[] {
+  return forward?.asks.filter((ask) => ask.kind === kind && ask.is_past !== true) ?? [];
+}
+
 /** Asks a worker, or a person where no worker can be asked; exactly one record. */
 export function askWorker(mutation: Asked, kind: AskKind, now: number, policy: AskPolicy): MutationRecord {
   const { terms } = mutation;
-  const asked = mutation.forward?.asks.filter((ask) => ask.kind === kind).length ?? 0;
+  const asked = askedOf(mutation, kind).length;
   const isOver = terms === null || asked >= attemptsOf(kind, terms, policy) || isOfAnother(kind, mutation);
   return (isOver ? null : request(mutation, { kind, confirms: null }, now, policy)) ?? askPerson(mutation, now, policy);
 }
@@ -92,7 +97,7 @@ function request(
 ): MutationRecord | null {
   const { terms } = mutation;
   const capability = capabilityAsked(kind, mutation);
-  const before = mutation.forward?.asks.filter((ask) => ask.kind === kind) ?? [];
+  const before = askedOf(mutation, kind);
   if (capability === null || terms === null || policy.leaseKey === null) return null;
   const firstAt = before[0]?.first_asked_at ?? now;
   const lease = grantLease(
@@ -108,7 +113,7 @@ function request(
   );
   if (lease.kind === 'refused') return null;
   const { mutation_id, tenant, run_id } = mutation;
-  const attempt = before.length + 1;
+  const attempt = (mutation.forward?.asks.filter((ask) => ask.kind === kind).length ?? 0) + 1;
   const asking = { kind, attempt, capability, terms, lease, leaseKey: policy.leaseKey };
   return {
     type: 'WorkerAsked',
@@ -163,7 +168,7 @@ export function lookOnceMore(mutation: Asked, now: number, policy: AskPolicy): M
 
 /** Can a worker tell how the forward call ended? */
 export function canReconcile({ terms, forward }: Pick<Mutation, 'terms' | 'forward'>, policy: AskPolicy): boolean {
-  const asked = forward?.asks.filter(({ kind }) => kind === 'reconcile').length ?? 0;
+  const asked = askedOf({ forward }, 'reconcile').length;
   return policy.leaseKey !== null && (terms?.reconcile_capability ?? null) !== null && asked < policy.askAttemptsMax;
 }
 

@@ -9,16 +9,17 @@ export type ForwardRecord = MutationRecord<'HoldElapsed' | 'WorkerAsked' | 'Work
 
 type Moved = Partial<Pick<Mutation, 'found_out' | 'forward' | 'awaited' | 'execution_state' | 'warn_at' | 'warned_at'>>;
 
-/** The forward part of an intent. */
+/** The forward part of an intent. What was asked of attempts before stays: no request is sent twice under one id. */
 export function forwardOfIntent(
   { assumption_refs, hold_until, planned_at }: Body<MutationPlanned>,
   decidedAt: number,
+  before: Forward | null,
 ): Forward {
   return {
     refs: assumption_refs,
     since: Math.min(planned_at, decidedAt),
     hold: hold_until === null ? null : { until: hold_until, is_over: false },
-    asks: [],
+    asks: (before?.asks ?? []).map((ask) => ({ ...overtaken(ask), is_past: true })),
     reconcile_at: null,
   };
 }

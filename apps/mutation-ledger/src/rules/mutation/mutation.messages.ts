@@ -107,6 +107,8 @@ export type Ask = {
   readonly retry_at: number | null;
   /** What another worker said, where an observer is asked. */
   readonly confirms?: ToBeConfirmed;
+  /** It was asked of an attempt before, and counts against none that came after it. */
+  readonly is_past?: true;
 };
 
 /** How long an effect is held. Once it is over the effect is let go, or never will be. */

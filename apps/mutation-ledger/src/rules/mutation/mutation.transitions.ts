@@ -4,16 +4,16 @@
 // an execution is a conflict on record.
 import type { ExecutionState, RecoverabilityEvent, RecoverabilityState } from '@recourse/messages';
 
-export const EXECUTION_EVENTS = ['started', 'succeeded', 'failed', 'uncertain'] as const;
+export const EXECUTION_EVENTS = ['planned', 'started', 'succeeded', 'failed', 'uncertain'] as const;
 export type ExecutionEvent = (typeof EXECUTION_EVENTS)[number];
 
-/** State of the forward action after each report. A failed call may be tried again under its effect key; an uncertain one may turn out either way. */
+/** State of the forward action after each report. A failed call may be planned anew under its effect key, and is waited for as the first was; an uncertain one may turn out either way. */
 export const EXECUTION_AFTER = {
-  planned: { started: 'executing', succeeded: 'succeeded', failed: 'failed', uncertain: 'uncertain' },
-  executing: { started: null, succeeded: 'succeeded', failed: 'failed', uncertain: 'uncertain' },
-  failed: { started: 'executing', succeeded: 'succeeded', failed: null, uncertain: 'uncertain' },
-  uncertain: { started: null, succeeded: 'succeeded', failed: 'failed', uncertain: null },
-  succeeded: { started: null, succeeded: null, failed: null, uncertain: null },
+  planned: { planned: null, started: 'executing', succeeded: 'succeeded', failed: 'failed', uncertain: 'uncertain' },
+  executing: { planned: null, started: null, succeeded: 'succeeded', failed: 'failed', uncertain: 'uncertain' },
+  failed: { planned: 'planned', started: 'executing', succeeded: 'succeeded', failed: null, uncertain: 'uncertain' },
+  uncertain: { planned: null, started: null, succeeded: 'succeeded', failed: 'failed', uncertain: null },
+  succeeded: { planned: null, started: null, succeeded: null, failed: null, uncertain: null },
 } as const satisfies Record<ExecutionState, Record<ExecutionEvent, ExecutionState | null>>;
 
 /** States of the forward action in which nothing more is expected. */

@@ -25,7 +25,7 @@ export function standingOfExecution(event: ToolExecuted, mutation: Mutation | un
 }
 
 /** Does the agent whose effect it is say so? (M3) */
-function isOfAgent({ agent_id }: ToolExecuted, { execution }: Mutation): boolean {
+function isOfAgent({ agent_id }: Pick<ToolExecuted, 'agent_id'>, { execution }: Mutation): boolean {
   return personKey(agent_id) === personKey(execution.agent_id);
 }
 
@@ -70,11 +70,37 @@ function agreesWithWorker(event: ToolExecuted, { execution_state, execution, for
   );
 }
 
-/** Says the same of an intent; one that comes after its execution tells nothing new. */
+/** Says the same of an intent; one that comes after its execution tells nothing new, unless the call is made once more. */
 export function standingOfIntent(event: ToolPlanned, mutation: Mutation | undefined): Standing {
   if (mutation === undefined) return 'new';
-  if (mutation.planned_sha256 === null) return 'known';
-  return mutation.planned_sha256.equals(contentHash('ToolPlanned', event)) ? 'known' : 'conflict';
+  const { planned_sha256: before } = mutation;
+  if (before?.equals(contentHash('ToolPlanned', event)) === true) return 'known';
+  if (isNextAttempt(event, mutation)) return 'new';
+  return before === null ? 'known' : 'conflict';
+}
+
+/** The call failed without effect, nobody else has it, and its agent means to make it again, after that failure by its own clock. */
+function isNextAttempt(event: ToolPlanned, mutation: Mutation): boolean {
+  const { execution_state, recoverability, awaited, rollback_id, ref, planned_sha256 } = mutation;
+  return (
+    EXECUTION_AFTER[execution_state].planned !== null &&
+    recoverability === 'planned' &&
+    awaited === null &&
+    rollback_id === null &&
+    endsOf(mutation) < ENDS_MAX &&
+    isOfAgent(event, mutation) &&
+    isAfter(event.planned_at, { failedAt: ref?.committed_at ?? null, isPlanned: planned_sha256 !== null })
+  );
+}
+
+/** The failure of an intent may be of the very millisecond of the next one; of a failure that nobody announced, that is its own. */
+function isAfter(plannedAt: number, { failedAt, isPlanned }: Failure): boolean {
+  return failedAt !== null && (plannedAt > failedAt || (isPlanned && plannedAt === failedAt));
+}
+
+interface Failure {
+  readonly failedAt: number | null;
+  readonly isPlanned: boolean;
 }
 
 /** Whoever called is about to make the same call once more: it did not fail for good. */
