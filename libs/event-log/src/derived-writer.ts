@@ -1,5 +1,8 @@
 // Writes the log derived from ours: a pure function of the source log, resumed after what its tail says (L17).
 //
+// A source that lost records, which a person accepted, uses their places again: what was derived of those that are gone says nothing
+// of those that came in their stead, so that all behind the cut is derived, what was announced before it perhaps once more.
+//
 // Boundary: reads the source log under the acceptance rule, appends to the derived log under the same rule. Two writers do
 // no harm: they derive the same records, and the chain takes them once.
 import { Failure } from '@recourse/kernel';
@@ -41,6 +44,7 @@ interface Owed extends Written {
 
 /** Batches that may wait to be derived from memory; past it they are forgotten and read from the log. */
 const GROWN_MAX = 32;
+const CUT_ACCEPTED = 'CutAccepted';
 /** Rest at the end of the source; what is offered ends it. */
 const REST_MS = 1_000;
 /** Source records passed before the cached position is refreshed. */
@@ -109,9 +113,9 @@ export class DerivedWriter {
       for (const record of records) this.#written = placeOf(record.body, this.#written);
     const cursor = cached?.cursors[0];
     this.#sourceFrom =
-      cursor === undefined
-        ? this.#source.origin()
-        : { head: { seq: cursor.seq, hash: cursor.hash }, offset: cursor.offset };
+      cursor !== undefined && (await this.#source.holds(cursor))
+        ? { head: { seq: cursor.seq, hash: cursor.hash }, offset: cursor.offset }
+        : this.#source.origin();
     this.#ready = true;
   }
 
@@ -136,17 +140,36 @@ export class DerivedWriter {
   }
 
   async #derive(records: readonly AcceptedRecord[], to: LogPosition): Promise<void> {
+    await this.#passCuts(records);
     const owed = records
       .flatMap((record) =>
         this.options.derive(record).map((derived, index): Owed => ({ derived, seq: record.seq, index })),
       )
-      .filter(
-        ({ seq, index }) => seq > this.#written.seq || (seq === this.#written.seq && index > this.#written.index),
-      );
+      .filter((one) => isAfter(one, this.#written));
     await this.#append(owed);
     this.#sourceFrom = to;
     this.#sinceCache += records.length;
     if (this.#sinceCache >= CACHE_EVERY) await this.#cache();
+  }
+
+  /** Behind an accepted cut the tail says what was written only where it was written after it. */
+  async #passCuts(records: readonly AcceptedRecord[]): Promise<void> {
+    for (const { type, seq } of records)
+      if (type === CUT_ACCEPTED && seq < this.#written.seq && !(await this.#hasBegunAnew(seq)))
+        this.#written = { seq, index: -1 };
+  }
+
+  /** Places of a derived log go up, but for a cut: the last that go up without a break tell of the source behind it, where they begin there. */
+  async #hasBegunAnew(behind: number): Promise<boolean> {
+    let last: Written = { seq: 0, index: -1 };
+    let anew = 0;
+    for await (const records of this.#derived.read(this.#derived.origin()))
+      for (const { body } of records) {
+        const next = placeOf(body, last);
+        if (body['source_seq'] !== undefined && !isAfter(next, last)) anew = next.seq;
+        last = next;
+      }
+    return anew > behind;
   }
 
   async #append(owed: readonly Owed[]): Promise<void> {
@@ -203,6 +226,10 @@ export class DerivedWriter {
 
 function headOf(cached: ProjectedHead): Head {
   return { seq: cached.seq, hash: cached.hash };
+}
+
+function isAfter(one: Written, other: Written): boolean {
+  return one.seq > other.seq || (one.seq === other.seq && one.index > other.index);
 }
 
 function placeOf(body: Readonly<Record<string, unknown>>, before: Written): Written {
