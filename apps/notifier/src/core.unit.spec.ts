@@ -234,6 +234,16 @@ describe('a step', () => {
     });
   });
 
+  it('is asked for by as many as before when a fact changes a second time: who had agreed has not', () => {
+    const changed = (required_approvals: number): HeardRecord =>
+      told('FactChanged', { required_approvals, deadline_at: 30_000 });
+    expect(step(decided(), changed(2), told('StepApproved'), changed(3), told('StepApproved'))?.item).toMatchObject({
+      approvals: 1,
+      requiredApprovals: 3,
+      opening: 'recourse.recoveries/0/2',
+    });
+  });
+
   it('that is given to a person is another item than the approval nobody gave', () => {
     expect(step(decided(), escalated)?.item).toMatchObject({
       kind: 'manual',

@@ -81,7 +81,12 @@ export function askAgain(body: Recoveries<'FactChanged'>, known: Known, place: P
   const step = stepThing(body, known);
   return step.item?.kind === 'manual'
     ? moves(known, stepOf(body), body.deadline_at)
-    : asks(step, { ...body, reason: 'FACT_CHANGED' }, place);
+    : asks(unanswered(step, body.required_approvals), { ...body, reason: 'FACT_CHANGED' }, place);
+}
+
+/** A fact may change a second time while people are asked about the first: they go on being asked, and who had agreed has not. */
+function unanswered({ item, ...step }: Thing, requiredApprovals: number): Thing {
+  return { ...step, item: item === null ? null : { ...item, requiredApprovals, approvals: 0 } };
 }
 
 /** Somebody has a look taken: the item stays theirs, with another deadline. */
