@@ -149,11 +149,16 @@ function isMeant({ about, notice }: Delivery, { key, opening, only }: Supersedin
   );
 }
 
-/** What is read late is due now, and tried as long as any other; a reminder of a deadline that is over reminds of nothing. */
+/**
+ * What is read late is tried as long as any other; a reminder of a deadline that is over reminds of nothing. All but reminders are due at
+ * once, also by this clock when it was ahead and is put right.
+ */
 function dueFrom(delivery: Delivery, now: number): Delivery | null {
   const {
     notice: { occasion, item },
   } = delivery;
-  if (occasion === 'reminder' && item !== null && item.deadlineAt <= now) return null;
-  return { ...delivery, dueAt: Math.max(now, delivery.dueAt), nextAt: Math.max(now, delivery.nextAt), updatedAt: now };
+  const isReminder = occasion === 'reminder';
+  if (isReminder && item !== null && item.deadlineAt <= now) return null;
+  const nextAt = isReminder ? Math.max(now, delivery.nextAt) : Math.min(now, delivery.nextAt);
+  return { ...delivery, dueAt: Math.max(now, delivery.dueAt), nextAt, updatedAt: now };
 }

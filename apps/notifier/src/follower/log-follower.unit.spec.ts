@@ -74,7 +74,7 @@ function storeOf(store: MemoryNotifierStore): Pick<NotifierStore, 'position' | '
 
 async function queuedIn(store: MemoryNotifierStore): Promise<readonly (readonly [string, string, number])[]> {
   return (await store.list({ countMax: 100, state: 'queued' }))
-    .map(({ notice, nextAt }) => [notice.item?.id ?? '', notice.occasion, nextAt] as const)
+    .map(({ notice, dueAt }) => [notice.item?.id ?? '', notice.occasion, dueAt] as const)
     .sort();
 }
 
@@ -126,6 +126,14 @@ describe('who follows a log', () => {
     const reading = follower(log, store);
     await reading.readOn();
     expect(reading.keptSeq).toBe(1);
+  });
+
+  it('has all but reminders tried at once, also by a clock that is put right a moment later', async () => {
+    const [log, store] = [new Log(), new MemoryNotifierStore()];
+    log.add('RecoveryPlanned', asked('s1', 9_000_000));
+    await follower(log, store, 1_000_000).readOn();
+    const claimed = await store.claim({ endpoint: 'pager', now: 2_000, until: 3_000, countMax: 9 });
+    expect(claimed.map(({ notice, dueAt }) => [notice.occasion, dueAt])).toEqual([['opened', 1_000_000]]);
   });
 
   it('reminds of no deadline that is over', async () => {
