@@ -19,6 +19,12 @@ export const NOTIFIER_METRICS = {
     help: 'Age of the oldest notice that is due and not delivered, by endpoint; 0 without one.',
     labels: ['endpoint'],
   },
+  webhooksGivenUp: {
+    name: 'recourse_webhooks_given_up',
+    kind: 'gauge',
+    help: 'Notices that were tried long enough and did not arrive, by endpoint; until they are retried, or forgotten.',
+    labels: ['endpoint'],
+  },
   webhookEndpointOff: {
     name: 'recourse_webhook_endpoint_off',
     kind: 'gauge',

@@ -14,10 +14,11 @@ export interface Measured {
   readonly signedAt: () => Promise<number | null>;
 }
 
-/** Sets the gauges of every endpoint of the file, of open alarms, and of the heads; what does not answer leaves its own out. */
-export async function measure({ endpoints, store, signedAt }: Measured, metrics: Metrics): Promise<void> {
-  metrics.clear('webhookOldestSeconds');
-  metrics.clear('webhookEndpointOff');
+/** Sets the gauges of every endpoint of the file, of open alarms, and of the heads. A store that does not answer leaves its own as they were. */
+export async function measure(
+  { endpoints, store, signedAt }: Measured,
+  metrics: Pick<Metrics, 'set' | 'clear'>,
+): Promise<void> {
   metrics.clear('signedHeadAge');
   const now = Date.now();
   const [figures, at] = await Promise.all([
@@ -28,19 +29,21 @@ export async function measure({ endpoints, store, signedAt }: Measured, metrics:
   if (at !== null) metrics.set('signedHeadAge', {}, Math.max(0, now - at) / 1_000);
   if (figures === null) return;
   for (const { name: endpoint } of endpoints) {
-    const { oldestDueAt, offSince = null } = figures.find(({ name }) => name === endpoint) ?? {};
+    const { oldestDueAt, offSince = null, givenUp = 0 } = figures.find(({ name }) => name === endpoint) ?? {};
     metrics.set('webhookOldestSeconds', { endpoint }, Math.max(0, now - (oldestDueAt ?? now)) / 1_000);
+    metrics.set('webhooksGivenUp', { endpoint }, givenUp);
     metrics.set('webhookEndpointOff', { endpoint }, offSince === null ? 0 : 1);
   }
 }
 
-/** Sets a gauge for each log and partition that has open alarms; none stands while the store does not answer. */
+/** Sets a gauge for each log and partition that has open alarms; while the store does not answer, an alarm that was open still is. */
 export async function measureAlarms(
   store: Pick<NotifierStore, 'items'>,
   metrics: Pick<Metrics, 'set' | 'clear'>,
 ): Promise<void> {
+  const alarms = await store.items({ kind: 'alarm', countMax: ALARMS_MAX }).catch(() => null);
+  if (alarms === null) return;
   metrics.clear('alarmsOpen');
-  const alarms = await store.items({ kind: 'alarm', countMax: ALARMS_MAX }).catch(() => []);
   const counts = new Map<string, number>();
   for (const { log = '' } of alarms) counts.set(log, (counts.get(log) ?? 0) + 1);
   for (const [place, count] of counts) {

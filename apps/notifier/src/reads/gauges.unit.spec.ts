@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure } from '@recourse/kernel';
 import type { WaitingThing } from '../rules/item/item.messages.js';
-import { measureAlarms } from './gauges.js';
+import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
+import { testOf } from '../rules/delivery/occasion.decisions.js';
+import { measure, measureAlarms } from './gauges.js';
 
 const alarm = (log: string): WaitingThing => ({
   ...{ thing: 'alarm', id: `alm-${log}`, tenant: '*', runId: '', recoveryId: null, stepId: null },
@@ -31,9 +33,31 @@ describe('open alarms of the auditor', () => {
     ]);
   });
 
-  it('are told no more once they are closed, nor while nobody can say', async () => {
+  it('are told no more once they are closed, and go on while nobody can say', async () => {
     expect(await measured(() => Promise.resolve([]))).toEqual([['clear', 'alarmsOpen']]);
     const away = new Failure('DATABASE_UNAVAILABLE', 'away');
-    expect(await measured(() => Promise.reject(away))).toEqual([['clear', 'alarmsOpen']]);
+    expect(await measured(() => Promise.reject(away))).toEqual([]);
+  });
+});
+
+describe('notices that did not arrive', () => {
+  it('are told by endpoint once they are given up, when nothing is queued any more', async () => {
+    const store = new MemoryNotifierStore();
+    await store.queue(testOf({ name: 'chat' }, 'acme', 'n', 1_000));
+    for (const one of await store.claim({ endpoint: 'chat', now: 1_000, until: 2_000, countMax: 9 }))
+      await store.settle(one, { event: 'GivenUp', error: null, nextAt: 0, closesEndpoint: false }, 1_001);
+    const said: unknown[] = [];
+    await measure(
+      { endpoints: [{ name: 'chat' }, { name: 'desk' }], store, signedAt: () => Promise.resolve(null) },
+      { clear: () => undefined, set: (name, labels, value) => said.push([name, labels, value]) },
+    );
+    expect(said).toEqual([
+      ['webhookOldestSeconds', { endpoint: 'chat' }, 0],
+      ['webhooksGivenUp', { endpoint: 'chat' }, 1],
+      ['webhookEndpointOff', { endpoint: 'chat' }, 0],
+      ['webhookOldestSeconds', { endpoint: 'desk' }, 0],
+      ['webhooksGivenUp', { endpoint: 'desk' }, 0],
+      ['webhookEndpointOff', { endpoint: 'desk' }, 0],
+    ]);
   });
 });
