@@ -120,7 +120,7 @@ export class DeliveriesController {
   })
   async turnOn(@FromCaller() caller: Caller, @Param('name') name: string): Promise<ShownEndpoint> {
     this.kept(caller, name);
-    await this.notifier.store.turnOn(name);
+    await this.notifier.store.turnOn(name, this.notifier.now());
     const shown = shownEndpoints(this.notifier.endpoints, await this.notifier.store.figures(this.notifier.now())).find(
       (one) => one.name === name,
     );

@@ -254,7 +254,7 @@ const CASES: Cases<Views> = {
       { name: 'chat', offSince: 1_001, queued: 2, oldestDueAt: 1_000, givenUp: 0 },
       { name: 'other', offSince: null, queued: 1, oldestDueAt: 1_000, givenUp: 0 },
     ]);
-    await store.turnOn('chat');
+    await store.turnOn('chat', 2_000);
     expect(await claimed(store, 2_000)).toHaveLength(2);
   },
 

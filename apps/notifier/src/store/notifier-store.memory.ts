@@ -108,8 +108,11 @@ export class MemoryNotifierStore implements NotifierStore {
     return Promise.resolve(again);
   }
 
-  turnOn(endpoint: string): Promise<void> {
+  turnOn(endpoint: string, now: number): Promise<void> {
     this.#off.delete(endpoint);
+    for (const one of this.#deliveries.values())
+      if (one.endpoint === endpoint && one.state === 'queued')
+        this.#deliveries.set(one.id, { ...one, dueAt: Math.max(one.dueAt, now) });
     return Promise.resolve();
   }
 

@@ -101,8 +101,8 @@ export interface NotifierStore {
   items(query: ItemQuery): Promise<readonly WaitingThing[]>;
   /** Has one that is queued or given up tried at once, and long enough anew. Null for one that is not. */
   retry(id: string, now: number): Promise<Delivery | null>;
-  /** Turns an endpoint on. */
-  turnOn(endpoint: string): Promise<void>;
+  /** Turns an endpoint on; what is queued for it is tried long enough from now. */
+  turnOn(endpoint: string, now: number): Promise<void>;
   /** Figures of every endpoint that was ever told something, or is off. Of one tenant they count what is told of that tenant alone. */
   figures(now: number, tenant?: string): Promise<readonly EndpointFigures[]>;
   /** Forgets what ended before an instant. */

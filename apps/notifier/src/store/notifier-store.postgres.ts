@@ -21,6 +21,7 @@ import type {
   Taken,
 } from './notifier-store.port.js';
 import { DELIVERY_COLUMNS, deliveryOf } from '../rows.js';
+import { CLAIM, DUE_FROM, FIGURES, FORGET_UNTRIED, QUEUE, RETRY, SETTLE, SUPERSEDE } from './deliveries.sql.js';
 import type { DeliveryRow } from '../rows.js';
 import { DEADLINE, IS_WAITING, NOTIFIER_MIGRATIONS } from './notifier-store.migrations.js';
 
@@ -34,36 +35,6 @@ const MOVE =
 
 const PUT_THINGS =
   'INSERT INTO things (thing_key, doc) SELECT * FROM unnest($1::text[], $2::jsonb[]) ON CONFLICT (thing_key) DO UPDATE SET doc = EXCLUDED.doc';
-
-/** `only` is null for everything but the word that the item ended. */
-const MEANT = `FROM unnest($1::text[], $2::text[], $3::text[]) AS s(thing_key, opening, only_occasion)
-WHERE d.state = 'queued' AND d.thing_key = s.thing_key AND d.opening = s.opening AND CASE WHEN s.only_occasion IS NULL THEN d.occasion <> 'ended' ELSE d.occasion = s.only_occasion END`;
-const FORGET_UNTRIED = `DELETE FROM deliveries d USING (SELECT d.id ${MEANT.replace('FROM unnest', 'FROM deliveries d, unnest')} AND d.attempts = 0) u WHERE d.id = u.id`;
-const SUPERSEDE = `UPDATE deliveries d SET state = 'superseded' ${MEANT}`;
-
-const QUEUE = `
-INSERT INTO deliveries (${DELIVERY_COLUMNS.map(({ name }) => name).join(', ')})
-SELECT * FROM unnest(${DELIVERY_COLUMNS.map(({ type }, n) => `$${String(n + 1)}::${type}[]`).join(', ')})
-ON CONFLICT (id) DO NOTHING`;
-
-const CLAIM = `
-UPDATE deliveries d SET attempts = d.attempts + 1, next_at = $3, updated_at = $2 FROM (
-  SELECT id FROM deliveries WHERE endpoint = $1 AND state = 'queued' AND next_at <= $2 AND NOT EXISTS (SELECT 1 FROM endpoints_off WHERE endpoint = $1)
-  ORDER BY next_at LIMIT $4 FOR UPDATE SKIP LOCKED) due
-WHERE d.id = due.id RETURNING d.*`;
-
-/** The table of states as SQL: one list of old and new per event. */
-const SETTLE = `
-UPDATE deliveries d SET state = m.after, next_at = $4, error_code = $5, http_status = $6, updated_at = $7
-FROM unnest($2::text[], $3::text[]) AS m(before, after) WHERE d.id = $1 AND d.attempts = $8 AND d.state = m.before`;
-
-const RETRY = `
-UPDATE deliveries SET state = 'queued', due_at = $2, next_at = $2, error_code = NULL, http_status = NULL, updated_at = $2 WHERE id = $1 AND state = ANY($3::text[]) RETURNING *`;
-
-const FIGURES = `
-SELECT coalesce(d.endpoint, o.endpoint) AS name, o.off_since, count(*) FILTER (WHERE d.state = 'queued') AS queued,
-  min(d.due_at) FILTER (WHERE d.state = 'queued' AND d.due_at <= $1) AS oldest_due_at, count(*) FILTER (WHERE d.state = 'given_up') AS given_up
-FROM (SELECT * FROM deliveries WHERE $2::text IS NULL OR tenant = $2) d FULL JOIN endpoints_off o ON o.endpoint = d.endpoint GROUP BY 1, 2 ORDER BY 1`;
 
 /** As the index of the second migration has it. */
 const ITEMS = `SELECT doc FROM things WHERE ${IS_WAITING} AND ($1::text IS NULL OR doc->'item'->>'kind' = $1) AND ($2::text IS NULL OR doc->>'tenant' = $2)
@@ -187,10 +158,13 @@ export class PostgresNotifierStore implements NotifierStore {
     );
   }
 
-  turnOn(endpoint: string): Promise<void> {
-    return coded('turn an endpoint on', async () => {
-      await this.pool.query('DELETE FROM endpoints_off WHERE endpoint = $1', [endpoint]);
-    });
+  turnOn(endpoint: string, now: number): Promise<void> {
+    return coded('turn an endpoint on', () =>
+      inTransaction(this.pool, 'BEGIN', async (client) => {
+        await client.query('DELETE FROM endpoints_off WHERE endpoint = $1', [endpoint]);
+        await client.query(DUE_FROM, [endpoint, now]);
+      }),
+    );
   }
 
   figures(now: number, tenant?: string): Promise<readonly EndpointFigures[]> {
