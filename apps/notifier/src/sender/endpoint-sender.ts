@@ -4,8 +4,9 @@
 //
 // Invariants
 //   E1. At least once: an attempt is begun in the store before it is sent, and one that brought nothing in time is begun again.
-//   E2. Every attempt of a delivery carries the same webhook id and body; timestamp and signature are those of the attempt.
-import { judgeAttempt } from '../rules/delivery/attempt.decisions.js';
+//   E2. Nothing is sent to an endpoint that does not hear of it now, whatever it heard of when that was queued.
+//   E3. Every attempt of a delivery carries the same webhook id and body; timestamp and signature are those of the attempt.
+import { judgeAttempt, judgeHearing } from '../rules/delivery/attempt.decisions.js';
 import type { Attempted, AttemptVerdict, DeliveryPolicy } from '../rules/delivery/attempt.decisions.js';
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
 import { bodyOf } from '../rules/webhook/body.decisions.js';
@@ -63,6 +64,11 @@ export class EndpointSender {
 
   async #attempt(delivery: Delivery): Promise<void> {
     const { endpoint, store, send, policy, bases, timeoutMs, now, onAttempt } = this.options;
+    const unheard = judgeHearing(endpoint, delivery, now());
+    if (unheard !== null) {
+      await store.settle(delivery, unheard, now());
+      return;
+    }
     const body = bodyOf(endpoint.shape, delivery.notice, bases);
     const attempted = await send({
       url: endpoint.url,

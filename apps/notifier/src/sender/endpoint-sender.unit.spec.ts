@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { testOf } from '../rules/delivery/occasion.decisions.js';
+import { newsOf, testOf } from '../rules/delivery/occasion.decisions.js';
 import type { Attempted } from '../rules/delivery/attempt.decisions.js';
-import { endpoint } from '../items.testing.js';
+import { endpoint, WAITING } from '../items.testing.js';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
 import { EndpointSender } from './endpoint-sender.js';
 import type { WebhookRequest } from './endpoint-sender.js';
 import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
@@ -22,8 +23,8 @@ class Stage {
   now = 1_000;
   answers: (Attempted | 'never')[] = [];
 
-  sender(name = 'chat'): EndpointSender {
-    const one = endpoint({ name, keys: [Buffer.alloc(24, 1), Buffer.alloc(24, 2)] });
+  sender(name = 'chat', more: Partial<Endpoint> = {}): EndpointSender {
+    const one = endpoint({ name, keys: [Buffer.alloc(24, 1), Buffer.alloc(24, 2)], ...more });
     return new EndpointSender({
       endpoint: one,
       store: this.store,
@@ -120,7 +121,41 @@ describe('the sender of an endpoint', () => {
       stage.now += 60_000;
     }
     expect([stage.sent.length, (await stage.store.find(id))?.state]).toEqual([1, 'queued']);
-    await stage.store.turnOn('chat');
+    await stage.store.turnOn('chat', stage.now);
+    await stage.sender().sendDue();
+    expect((await stage.store.find(id))?.state).toBe('delivered');
+  });
+
+  it('sends nothing of a tenant or kind that the endpoint hears of no more, whatever it heard of when that was queued', async () => {
+    const stage = new Stage();
+    const place = { topic: 'recourse.recoveries', partition: 0, seq: 7, at: 1_000 };
+    const { queued } = newsOf(undefined, { ...WAITING, tenant: 'globex' }, [endpoint({ name: 'chat' })], place);
+    for (const one of queued) await stage.store.queue(one);
+    const test = await stage.queued();
+    await stage.sender('chat', { tenants: ['acme'] }).sendDue();
+    const states = (await stage.store.list({ countMax: 9 })).map(({ notice, state }) => [notice.occasion, state]);
+    expect([stage.sent.map(({ headers }) => headers['webhook-id']), states.sort()]).toEqual([
+      [test],
+      [
+        ['opened', 'superseded'],
+        ['test', 'delivered'],
+      ],
+    ]);
+  });
+
+  it('tries what waited for days for a receiver that was gone as long as any other, from when it is turned on', async () => {
+    const stage = new Stage();
+    stage.answers = [
+      { kind: 'answered', httpStatus: 410, retryAfterMs: null },
+      { kind: 'answered', httpStatus: 429, retryAfterMs: null },
+    ];
+    const id = await stage.queued();
+    await stage.sender().sendDue();
+    stage.now += 5 * POLICY.giveUpMs;
+    await stage.store.turnOn('chat', stage.now);
+    await stage.sender().sendDue();
+    expect((await stage.store.find(id))?.state).toBe('queued');
+    stage.now += 60_000;
     await stage.sender().sendDue();
     expect((await stage.store.find(id))?.state).toBe('delivered');
   });

@@ -3,6 +3,8 @@
 // Boundary: pure. Time, the answer and the policy come in; jitter comes from the id, so the same attempt waits equally long everywhere.
 import { backoffMs, sha256Hex } from '@recourse/kernel';
 import type { RetryBackoff } from '@recourse/kernel';
+import { hears } from '../webhook/endpoint.messages.js';
+import type { Endpoint } from '../webhook/endpoint.messages.js';
 import type { AttemptCode, Delivery, DeliveryEvent } from './delivery.messages.js';
 
 /** What came of one request. */
@@ -18,7 +20,7 @@ export interface DeliveryPolicy {
 }
 
 export interface AttemptVerdict {
-  readonly event: Extract<DeliveryEvent, 'Delivered' | 'Failed' | 'GivenUp'>;
+  readonly event: Extract<DeliveryEvent, 'Delivered' | 'Failed' | 'GivenUp' | 'Superseded'>;
   readonly error: { readonly code: AttemptCode; readonly httpStatus: number | null } | null;
   /** Epoch milliseconds. */
   readonly nextAt: number;
@@ -29,6 +31,19 @@ export interface AttemptVerdict {
 /** No receiver postpones a notice for longer at once, milliseconds. */
 const RETRY_AFTER_MAX_MS = 86_400_000;
 const GONE = 410;
+
+/**
+ * Decides whether a notice may be sent at all: the file of endpoints may have changed since it was queued, and who reads a channel may no
+ * longer hear of a tenant. Null where it may; a test is everybody's.
+ */
+export function judgeHearing(
+  endpoint: Pick<Endpoint, 'tenants' | 'kinds'>,
+  { notice: { tenant, item } }: Pick<Delivery, 'notice'>,
+  now: number,
+): AttemptVerdict | null {
+  if (item === null || hears(endpoint, tenant, item.kind)) return null;
+  return { event: 'Superseded', error: null, nextAt: now, closesEndpoint: false };
+}
 
 /**
  * Decides about an attempt.
