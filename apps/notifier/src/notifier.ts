@@ -3,7 +3,8 @@
 // Boundary: runs the loops and says how they are; what each does is in its own file.
 //
 // Invariants
-//   R1. Nothing is sent before every partition was read to the end seen at the start: what is over by then is told to nobody.
+//   R1. Nothing is sent before every partition was read to the end seen at the start, or since it is read anew: what is over by then is told
+//       to nobody. One that no reading on helps holds nobody up between two tries.
 //   R2. A loop that fails says so, waits, and goes on; the others do not notice.
 import { Failure } from '@recourse/kernel';
 import type { EndpointSender } from './sender/endpoint-sender.js';
@@ -43,15 +44,27 @@ const NEWS_WITHIN_MS = 1_000;
 const TROUBLE_MS = 1_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
+/** What is in the way of a log until a person does something: notices of all the others are not held for that long. */
+const NEEDS_A_PERSON: readonly Failure['code'][] = [
+  'LOG_CUT',
+  'LOG_FRONT_CUT',
+  'CHAIN_BROKEN',
+  'CURSOR_OUT_OF_RANGE',
+  'RECORD_UNREADABLE',
+  'UNKNOWN_SCHEMA',
+];
+
 export class Notifier {
   readonly #stopped = new AbortController();
   readonly #trouble = new Map<string, string>();
   readonly #behind: Set<string>;
-  readonly #caughtUp = Promise.withResolvers<undefined>();
+  /** Those of them that are waited for. */
+  readonly #awaited = new Set<string>();
   #loops: readonly Promise<void>[] = [];
 
   constructor(private readonly options: NotifierOptions) {
     this.#behind = new Set(options.followers.map(({ name }) => name));
+    for (const name of this.#behind) this.#awaited.add(name);
   }
 
   start(): void {
@@ -60,21 +73,17 @@ export class Notifier {
       ...followers.map(({ name, follower }) =>
         this.#run(
           name,
-          () => follower.readOn(),
+          () => this.#read(name, follower),
           (signal) => this.#untilNews(signal),
-          () => {
-            this.#caughtUpWith(name);
-          },
         ),
       ),
-      ...senders.map(async ({ name, sender }) => {
-        await this.#caughtUp.promise;
-        await this.#run(
+      ...senders.map(({ name, sender }) =>
+        this.#run(
           name,
-          () => sender.sendDue(),
+          () => (this.#awaited.size > 0 ? Promise.resolve(0) : sender.sendDue()),
           (signal) => sleep(POLL_MS, signal),
-        );
-      }),
+        ),
+      ),
       this.#run(
         'tidying',
         async () => {
@@ -88,7 +97,6 @@ export class Notifier {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
-    this.#caughtUp.resolve(undefined);
     await Promise.all(this.#loops);
   }
 
@@ -106,19 +114,13 @@ export class Notifier {
   }
 
   /** Works without a pause while there is something to do. */
-  async #run(
-    name: string,
-    work: () => Promise<number>,
-    rest: (signal: AbortSignal) => Promise<void>,
-    onDone?: () => void,
-  ): Promise<void> {
+  async #run(name: string, work: () => Promise<number>, rest: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { sleep, onTrouble } = this.options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       try {
         const count = await work();
         this.#trouble.delete(name);
-        onDone?.();
         if (count === 0) await rest(signal);
       } catch (cause) {
         this.#trouble.set(name, cause instanceof Failure ? cause.code : 'INTERNAL');
@@ -135,8 +137,20 @@ export class Notifier {
   }
 
   /** A call that ended has read to the end seen when it began. */
-  #caughtUpWith(name: string): void {
-    this.#behind.delete(name);
-    if (this.#behind.size === 0) this.#caughtUp.resolve(undefined);
+  async #read(name: string, follower: Pick<LogFollower, 'readOn'>): Promise<number> {
+    const isAwaited = (): void => {
+      this.#behind.add(name);
+      this.#awaited.add(name);
+    };
+    if (this.#behind.has(name)) isAwaited();
+    try {
+      const count = await follower.readOn(isAwaited);
+      this.#behind.delete(name);
+      this.#awaited.delete(name);
+      return count;
+    } catch (cause) {
+      if (cause instanceof Failure && NEEDS_A_PERSON.includes(cause.code)) this.#awaited.delete(name);
+      throw cause;
+    }
   }
 }

@@ -61,6 +61,63 @@ describe('the notifier', () => {
     expect(one.health().ready).toBe(false);
   });
 
+  it('sends what is due though a log cannot be read on until a person does something, and says so', async () => {
+    let sent = 0;
+    const one = notifier({
+      followers: [
+        { name: 'good', follower: { readOn: () => Promise.resolve(0) } },
+        { name: 'broken', follower: { readOn: () => Promise.reject(new Failure('LOG_FRONT_CUT', 'gone')) } },
+      ],
+      senders: [{ name: 'chat', sender: { sendDue: () => Promise.resolve((sent += 1) * 0) } }],
+    });
+    one.start();
+    await turns();
+    expect([sent > 0, one.health(), one.loop('broken').state]).toEqual([
+      true,
+      { ready: false, trouble: { broken: 'LOG_FRONT_CUT' } },
+      'waiting',
+    ]);
+    await one.stop();
+  });
+
+  it.each(['BROKER_UNAVAILABLE', 'DATABASE_UNAVAILABLE'] as const)(
+    'waits with that while it is only %s',
+    async (code) => {
+      let sent = 0;
+      const one = notifier({
+        followers: [{ name: 'log', follower: { readOn: () => Promise.reject(new Failure(code, 'away')) } }],
+        senders: [{ name: 'chat', sender: { sendDue: () => Promise.resolve((sent += 1) * 0) } }],
+      });
+      one.start();
+      await turns();
+      expect(sent).toBe(0);
+      await one.stop();
+    },
+  );
+
+  it('sends nothing while a log is read anew', async () => {
+    const held = Promise.withResolvers<number>();
+    let [sent, reads] = [0, 0];
+    const readOn = (onAnew?: () => void): Promise<number> => {
+      reads += 1;
+      if (reads !== 2) return Promise.resolve(0);
+      onAnew?.();
+      sent = 0;
+      return held.promise;
+    };
+    const one = notifier({
+      followers: [{ name: 'log', follower: { readOn } }],
+      senders: [{ name: 'chat', sender: { sendDue: () => Promise.resolve((sent += 1) * 0) } }],
+    });
+    one.start();
+    await turns();
+    expect([reads, sent, one.loop('log').state]).toEqual([2, 0, 'catching_up']);
+    held.resolve(0);
+    await turns();
+    expect([sent > 0, one.health().ready]).toEqual([true, true]);
+    await one.stop();
+  });
+
   it('looks at a log that was quiet again when there are news, or after a second', async () => {
     let looks = 0;
     const news = Promise.withResolvers<undefined>();

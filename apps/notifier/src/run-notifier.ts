@@ -3,7 +3,7 @@
 // Boundary: the only place where its real parts meet: Kafka, registry, PostgreSQL, HTTP in and out.
 import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { OwnLog } from '@recourse/event-log';
+import { holdsPosition, OwnLog } from '@recourse/event-log';
 import { NewsBell, within } from '@recourse/kafka';
 import type { Kafka, ReadPosition } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
@@ -32,7 +32,7 @@ import type { NotifierConfig } from './config.js';
 import { FOLLOWED_LOGS } from './core.js';
 import type { FollowedLog } from './core.js';
 import { LogFollower } from './follower/log-follower.js';
-import type { FollowedPartition } from './follower/log-follower.js';
+import type { FollowedPartition } from './follower/followed-partition.js';
 import { DeliveriesController } from './http/deliveries.controller.js';
 import { ItemsController } from './http/items.controller.js';
 import { NOTIFIER_CONTEXT } from './http/notifier-context.js';
@@ -169,7 +169,12 @@ function followersOf({ config: { endpoints }, store, opened }: Parts): readonly 
 }
 
 function followed(log: OwnLog): FollowedPartition {
-  return { origin: () => log.origin(), position: () => log.position, read: (from) => log.read(from) };
+  return {
+    origin: () => log.origin(),
+    position: () => log.position,
+    holds: (position) => holdsPosition(log, position),
+    read: (from) => log.read(from),
+  };
 }
 
 function sendersOf(parts: Parts): NotifierOptions['senders'] {

@@ -57,6 +57,7 @@ export { judgeClock } from './loop.decisions.js';
 export { stoodAs, stoodIn, TIME_ACCEPTED } from './stood-time.js';
 export { judgeRange } from './input-loss.js';
 export type { InputLoss } from './input-loss.js';
+export { holdsPosition } from './input-cut.js';
 export { OwnLog } from './own-log.js';
 export type { LogPosition, OwnLogOptions, PlacedRecord } from './own-log.js';
 export { LOOP_SETTINGS, PartitionLoop } from './partition-loop.js';

@@ -4,6 +4,7 @@ import { FRAME_SIZE, leafHash, schemaIdOf } from '@recourse/chain';
 import type { FetchedRecord, RawReader } from '@recourse/kafka';
 import type { Codecs } from '@recourse/messages';
 import { shortAt } from './log-end.js';
+import type { LogPosition, OwnLog } from './own-log.js';
 import type { StoredCursor } from './store.port.js';
 
 /** Void records that may lie between the last accepted record and a cursor: rivals leave a batch or two. */
@@ -36,6 +37,20 @@ export async function holdsCursor(
     offset = next + 1;
   }
   return false;
+}
+
+/**
+ * Looks in a log for what a reader has read of it up to a position.
+ *
+ * Shape:  false also where the log ends before it. True where the front is gone up to there: reading on says so, or needs none of it.
+ * Errors: those of registry and broker.
+ */
+export async function holdsPosition(log: OwnLog, { head, offset }: LogPosition): Promise<boolean> {
+  const { topic, partition, codecs } = log.options;
+  const reader = await log.reader();
+  const { low, high } = await reader.range(topic, partition);
+  if (high < offset) return false;
+  return offset <= low || holdsCursor(reader, codecs, { topic, partition, offset, ...head });
 }
 
 async function isAmong(

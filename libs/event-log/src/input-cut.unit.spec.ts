@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { holdsCursor } from './input-cut.js';
+import { holdsCursor, holdsPosition } from './input-cut.js';
 import { LOG, LOG_ID, LoopWorld, PARTITIONS } from './loop.testing.js';
 import { OwnLog } from './own-log.js';
 import type { StoredCursor } from './store.port.js';
@@ -84,6 +84,18 @@ describe('a log that was read', () => {
     const lost = await append(log, 'c');
     world.broker.truncate(LOG, 0, 1);
     await expect(holds(lost)).rejects.toMatchObject({ code: 'CURSOR_OUT_OF_RANGE' });
+  });
+
+  it('that ends before a position holds nothing of it, and one that lost its front holds what comes after', async () => {
+    const log = logOf('owner');
+    await append(log, 'a');
+    await append(log, 'b');
+    const read = log.position;
+    const reader = logOf('reader');
+    expect(await holdsPosition(reader, read)).toBe(true);
+    expect(await holdsPosition(reader, { ...read, offset: read.offset + 1 })).toBe(false);
+    world.broker.trim(LOG, 0, 2);
+    expect(await holdsPosition(reader, read)).toBe(true);
   });
 
   it('holds a cursor at its start, which names nothing', async () => {

@@ -5,32 +5,27 @@
 // Invariants
 //   F1. Only accepted records count, in order, and each once: the step is kept where the cursor stands as it was read, or not at all.
 //   F2. A kill between two records loses nothing and queues nothing twice.
+//   F3. Nothing is read on from a record that the log does not hold: it would be void from there on, in silence. Where a person has accepted
+//       the loss it is read anew from its beginning; until then it fails with LOG_CUT.
 import type { LogPosition, PlacedRecord } from '@recourse/event-log';
+import { Failure } from '@recourse/kernel';
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
-import { newsOf, tellingOf } from '../rules/delivery/occasion.decisions.js';
+import { newsOf, tellingOf, toldAgain } from '../rules/delivery/occasion.decisions.js';
 import type { News, Superseding } from '../rules/delivery/occasion.decisions.js';
+import { AcceptedCuts } from './accepted-cuts.js';
+import type { FollowedPartition } from './followed-partition.js';
 import { hear } from '../core.js';
 import type { FollowedLog } from '../core.js';
 import { keyOf } from '../rules/item/item.messages.js';
 import type { Thing, KnownChange } from '../rules/item/item.messages.js';
 import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
-import type { NotifierStore, Taken } from '../store/notifier-store.port.js';
-
-/** What is read of a log: pages of accepted records up to the end seen at the call. */
-export interface FollowedPartition {
-  /** Where the log begins. */
-  readonly origin: () => LogPosition;
-  /** Where reading stands: void records move it too. */
-  readonly position: () => LogPosition;
-  /** Errors: those of the log's reader. */
-  readonly read: (from: LogPosition) => AsyncIterable<readonly PlacedRecord[]>;
-}
+import type { NotifierStore, ReadPosition, Taken } from '../store/notifier-store.port.js';
 
 export interface FollowerOptions {
   readonly topic: FollowedLog;
   readonly partition: number;
   readonly log: FollowedPartition;
-  readonly store: Pick<NotifierStore, 'position' | 'things' | 'take'>;
+  readonly store: Pick<NotifierStore, 'position' | 'things' | 'take' | 'beginAnew'>;
   readonly endpoints: readonly Endpoint[];
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -38,8 +33,13 @@ export interface FollowerOptions {
 
 export class LogFollower {
   #position: LogPosition | null = null;
+  /** Records before this seq are read a second time. */
+  #readBefore = 0;
+  readonly #cuts: AcceptedCuts;
 
-  constructor(private readonly options: FollowerOptions) {}
+  constructor(private readonly options: FollowerOptions) {
+    this.#cuts = new AcceptedCuts(options.log);
+  }
 
   /** Last record whose meaning is kept, as far as this process has read; 0 before the first. */
   get keptSeq(): number {
@@ -49,11 +49,13 @@ export class LogFollower {
   /**
    * Reads on to the end seen at the call; answers how many records were accepted.
    *
-   * Errors: those of the log and of the store; nothing of an unfinished page is kept, and the next call reads it again.
+   * Shape:  `onAnew` is called before it is read from its beginning a second time.
+   * Errors: those of the log and of the store; nothing of an unfinished page is kept, and the next call reads it again. Failure(LOG_CUT)
+   *         also where the log has lost what was read of it and has gone on.
    */
-  async readOn(): Promise<number> {
+  async readOn(onAnew?: () => void): Promise<number> {
     const { log } = this.options;
-    const from = this.#position ?? (await this.#stored());
+    const from = this.#position ?? (await this.#stored(onAnew));
     let count = 0;
     try {
       let at = from;
@@ -71,10 +73,27 @@ export class LogFollower {
     }
   }
 
-  async #stored(): Promise<LogPosition> {
+  async #stored(onAnew?: () => void): Promise<LogPosition> {
     const { store, topic, partition, log } = this.options;
     const stored = await store.position(topic, partition);
-    return stored === null ? log.origin() : { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
+    if (stored === null) return log.origin();
+    const position = { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
+    if (await log.holds(position)) return position;
+    this.#readBefore = await this.#acceptedLoss(stored);
+    onAnew?.();
+    await store.beginAnew(topic, partition, stored);
+    return log.origin();
+  }
+
+  async #acceptedLoss({ seq }: ReadPosition): Promise<number> {
+    const { topic, partition } = this.options;
+    const lost = await this.#cuts.lostFrom(seq);
+    if (lost === null)
+      throw new Failure(
+        'LOG_CUT',
+        `${topic}/${String(partition)} no longer holds record ${String(seq)}, which was read`,
+      );
+    return lost;
   }
 
   async #take(records: readonly PlacedRecord[], from: LogPosition): Promise<boolean> {
@@ -101,14 +120,17 @@ export class LogFollower {
     const changes: KnownChange[] = [];
     for (const record of records) {
       const place = { topic, partition, seq: record.seq, at: record.decidedAt };
+      const add = (news: News): void => {
+        page.add(record.seq < this.#readBefore ? toldAgain(news) : news);
+      };
       for (const change of hear(topic, record).then((key) => things.get(key), place)) {
         if (change.op === 'tell') {
-          page.add(tellingOf(change.thing, endpoints));
+          add(tellingOf(change.thing, endpoints));
           continue;
         }
         const key = change.op === 'put' ? keyOf(change.thing) : change.key;
         const after = change.op === 'put' ? change.thing : undefined;
-        page.add(newsOf(things.get(key), after, endpoints, place));
+        add(newsOf(things.get(key), after, endpoints, place));
         if (after === undefined) things.delete(key);
         else things.set(key, after);
         changes.push(change);

@@ -4,7 +4,7 @@ import { Failure } from '@recourse/kernel';
 import { BUDGETS, endpoint, RECOVERIES, recordOf } from '../items.testing.js';
 import type { FollowedLog } from '../core.js';
 import { LogFollower } from './log-follower.js';
-import type { FollowedPartition } from './log-follower.js';
+import type { FollowedPartition } from './followed-partition.js';
 import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
 import type { NotifierStore } from '../store/notifier-store.port.js';
 
@@ -48,6 +48,9 @@ class Log implements FollowedPartition {
   position(): LogPosition {
     return this.#at;
   }
+  holds(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
   async *read(from: LogPosition): AsyncGenerator<readonly PlacedRecord[]> {
     this.#at = from;
     for (let at = from.head.seq; at < this.records.length; at = this.#at.head.seq) {
@@ -60,15 +63,20 @@ class Log implements FollowedPartition {
   }
 }
 
-function follower(log: Log, store: Pick<NotifierStore, 'position' | 'things' | 'take'>, now = NOW): LogFollower {
+function follower(
+  log: Log,
+  store: Pick<NotifierStore, 'position' | 'things' | 'take' | 'beginAnew'>,
+  now = NOW,
+): LogFollower {
   return new LogFollower({ topic: log.topic, partition: 0, log, store, endpoints: [PAGER], now: () => now });
 }
 
-function storeOf(store: MemoryNotifierStore): Pick<NotifierStore, 'position' | 'things' | 'take'> {
+function storeOf(store: MemoryNotifierStore): Pick<NotifierStore, 'position' | 'things' | 'take' | 'beginAnew'> {
   return {
     position: (topic, partition) => store.position(topic, partition),
     things: (keys) => store.things(keys),
     take: (taken) => store.take(taken),
+    beginAnew: (topic, partition, from) => store.beginAnew(topic, partition, from),
   };
 }
 
@@ -151,6 +159,7 @@ describe('who follows a log', () => {
     const dying = {
       position: store.position.bind(store),
       things: store.things.bind(store),
+      beginAnew: store.beginAnew.bind(store),
       take: (taken: Parameters<NotifierStore['take']>[0]) => {
         pages += 1;
         return pages === 2 ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'killed')) : store.take(taken);

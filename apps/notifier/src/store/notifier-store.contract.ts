@@ -258,6 +258,52 @@ const CASES: Cases<Views> = {
     expect(await claimed(store, 2_000)).toHaveLength(2);
   },
 
+  'counts how long what is queued was tried from when its endpoint is turned on, and of no other': async ([store]) => {
+    await queue(
+      store,
+      delivery('msg_1'),
+      delivery('msg_2', { dueAt: 9_000, nextAt: 9_000 }),
+      delivery('msg_3', { endpoint: 'other' }),
+    );
+    await store.turnOn('chat', 5_000);
+    const dueAt = async (id: string): Promise<number | undefined> => (await store.find(id))?.dueAt;
+    expect(await Promise.all(['msg_1', 'msg_2', 'msg_3'].map(dueAt))).toEqual([5_000, 9_000, 1_000]);
+    expect(await claimed(store, 5_000)).toHaveLength(1);
+  },
+
+  'begins a partition anew: what waits by its records and was told to nobody is forgotten, and nothing of another':
+    async ([store, other]) => {
+      const elsewhere = { ...THING, id: 'step-2', item: { ...ITEM, opening: 'recourse.recoveries/01/7' } };
+      await store.take(
+        taken(0, 7, {
+          changes: [
+            { op: 'put', thing: THING },
+            { op: 'put', thing: elsewhere },
+            { op: 'put', thing: { ...THING, id: 'step-3', item: null } },
+          ],
+          queued: [
+            delivery('msg_1'),
+            delivery('msg_2', { nextAt: 5_000 }),
+            delivery('msg_3', { nextAt: 5_000, about: { key: 'step:step-2', opening: elsewhere.item.opening } }),
+          ],
+        }),
+      );
+      const [told] = await claimed(store, 1_000);
+      await settle(store, told, DELIVERED, 1_001);
+      const position = await store.position('recourse.recoveries', 0);
+      const stale = { seq: 6, hash: Buffer.alloc(32, 6), offset: 9 };
+      await store.beginAnew('recourse.recoveries', 0, stale);
+      expect(await seqOf(store)).toBe(7);
+      await store.beginAnew('recourse.recoveries', 0, position ?? stale);
+      expect(await seqOf(other)).toBeUndefined();
+      const keys = ['step:step-1', 'step:step-2', 'step:step-3'];
+      expect((await other.things(keys)).map(({ id }) => id).sort()).toEqual(['step-2', 'step-3']);
+      const states = await Promise.all(['msg_1', 'msg_2', 'msg_3'].map((id) => stateOf(store, id)));
+      expect(states).toEqual(['delivered', null, 'queued']);
+      expect(await store.take(taken(0, 1, { queued: [delivery('msg_2')] }))).toBe(true);
+      expect(await stateOf(store, 'msg_2')).toBe('queued');
+    },
+
   'counts for one tenant what is told of it, and not what others have before an endpoint that they share': async ([
     store,
   ]) => {

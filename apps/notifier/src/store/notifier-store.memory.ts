@@ -1,10 +1,10 @@
 // The store in memory, for specs. One call is one step of the event loop, so it is whole.
 import { compareText } from '@recourse/event-log';
-import { deliveryAfter } from '../rules/delivery/delivery.transitions.js';
+import { deliveryAfter, UNTOLD } from '../rules/delivery/delivery.transitions.js';
 import type { Delivery, DeliveryEvent } from '../rules/delivery/delivery.messages.js';
 import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
 import type { Superseding } from '../rules/delivery/occasion.decisions.js';
-import { isWaiting, keyOf } from '../rules/item/item.messages.js';
+import { isOpenedIn, isWaiting, keyOf } from '../rules/item/item.messages.js';
 import type { Thing, WaitingThing } from '../rules/item/item.messages.js';
 import type {
   Claim,
@@ -42,6 +42,18 @@ export class MemoryNotifierStore implements NotifierStore {
     for (const one of superseded) this.#supersede(one);
     for (const delivery of queued) if (!this.#deliveries.has(delivery.id)) this.#deliveries.set(delivery.id, delivery);
     return Promise.resolve(true);
+  }
+
+  beginAnew(topic: string, partition: number, from: ReadPosition): Promise<void> {
+    const place = placeOf(topic, partition);
+    if (this.#positions.get(place)?.hash.equals(from.hash) !== true) return Promise.resolve();
+    this.#positions.delete(place);
+    for (const [key, { item }] of this.#things)
+      if (item !== null && isOpenedIn(item.opening, topic, partition)) this.#things.delete(key);
+    for (const { id, about, state } of this.#deliveries.values())
+      if (about !== null && isOpenedIn(about.opening, topic, partition) && UNTOLD.includes(state))
+        this.#deliveries.delete(id);
+    return Promise.resolve();
   }
 
   items({ kind, tenant, countMax, after }: ItemQuery): Promise<readonly WaitingThing[]> {

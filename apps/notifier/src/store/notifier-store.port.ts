@@ -90,6 +90,11 @@ export interface NotifierStore {
    * Implementations MUST NOT queue an id a second time. What was superseded before it was ever tried MAY be forgotten.
    */
   take(taken: Taken): Promise<boolean>;
+  /**
+   * Forgets how far a partition was read, what waits by its records, and what is queued or rests about that; what was delivered or given
+   * up stays. Nothing happens where the partition stands elsewhere than at `from`.
+   */
+  beginAnew(topic: string, partition: number, from: ReadPosition): Promise<void>;
   /** Begins attempts: deliveries of an endpoint that are due and queued, oldest first, each to one caller. None while the endpoint is off. */
   claim(claim: Claim): Promise<readonly Delivery[]>;
   /** Ends an attempt. Nothing happens when another one has begun since. */

@@ -7,8 +7,8 @@ import type { Pool, PoolClient } from 'pg';
 import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
 import { DELIVERY_STATES } from '../rules/delivery/delivery.messages.js';
 import type { Delivery, DeliveryEvent, DeliveryState } from '../rules/delivery/delivery.messages.js';
-import { DELIVERY_AFTER } from '../rules/delivery/delivery.transitions.js';
-import { keyOf } from '../rules/item/item.messages.js';
+import { DELIVERY_AFTER, UNTOLD } from '../rules/delivery/delivery.transitions.js';
+import { keyOf, openingsIn } from '../rules/item/item.messages.js';
 import type { Thing, KnownChange, WaitingThing } from '../rules/item/item.messages.js';
 import type { Superseding } from '../rules/delivery/occasion.decisions.js';
 import type {
@@ -32,6 +32,8 @@ INSERT INTO read_positions (topic, log_partition, seq, hash, next_offset) SELECT
 ON CONFLICT (topic, log_partition) DO NOTHING`;
 const MOVE =
   'UPDATE read_positions SET seq = $4, hash = $5, next_offset = $6 WHERE topic = $1 AND log_partition = $2 AND seq = $3';
+
+const FORGET_POSITION = 'DELETE FROM read_positions WHERE topic = $1 AND log_partition = $2 AND seq = $3 AND hash = $4';
 
 const PUT_THINGS =
   'INSERT INTO things (thing_key, doc) SELECT * FROM unnest($1::text[], $2::jsonb[]) ON CONFLICT (thing_key) DO UPDATE SET doc = EXCLUDED.doc';
@@ -96,6 +98,21 @@ export class PostgresNotifierStore implements NotifierStore {
         await supersede(client, taken.superseded);
         await queue(client, taken.queued);
         return true;
+      }),
+    );
+  }
+
+  beginAnew(topic: string, partition: number, { seq, hash }: ReadPosition): Promise<void> {
+    return coded('begin a log anew', () =>
+      inTransaction(this.pool, 'BEGIN', async (client) => {
+        const { rowCount } = await client.query(FORGET_POSITION, [topic, partition, seq, hash]);
+        if (rowCount === 0) return;
+        const openings = openingsIn(topic, partition);
+        await client.query("DELETE FROM things WHERE starts_with(doc->'item'->>'opening', $1)", [openings]);
+        await client.query('DELETE FROM deliveries WHERE starts_with(opening, $1) AND state = ANY($2::text[])', [
+          openings,
+          UNTOLD,
+        ]);
       }),
     );
   }

@@ -29,6 +29,9 @@ export const DELIVERY_AFTER = {
 /** States in which nothing is sent any more, and nobody can have it sent. */
 export const DELIVERY_ENDS = ['delivered', 'superseded'] as const satisfies readonly DeliveryState[];
 
+/** States of what nobody was told for certain: told anew where its log is read anew. */
+export const UNTOLD: readonly DeliveryState[] = ['queued', 'superseded'];
+
 /** Moves a delivery. Errors: InvariantViolation for history that cannot exist. */
 export function deliveryAfter(state: DeliveryState, event: DeliveryEvent): DeliveryState {
   const next: DeliveryState | null = DELIVERY_AFTER[state][event];

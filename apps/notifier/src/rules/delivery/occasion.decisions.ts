@@ -39,6 +39,12 @@ export function newsOf(
   return { queued: [...ended.queued, ...opened], superseded: ended.superseded };
 }
 
+/** What of it is told where a log is read a second time: what still waits. The rest was told when it was read first. */
+export function toldAgain({ queued, superseded }: News): News {
+  const waiting = queued.filter(({ notice: { occasion } }) => occasion === 'opened' || occasion === 'reminder');
+  return { queued: waiting, superseded };
+}
+
 /** What is told once and waits for nobody. */
 export function tellingOf(thing: WaitingThing, endpoints: readonly Endpoint[]): News {
   const { item } = thing;

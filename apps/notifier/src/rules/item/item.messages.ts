@@ -120,7 +120,17 @@ export function keyOf(named: Named): string {
 
 /** Name of the place of a record. */
 export function nameOf({ topic, partition, seq }: Place): string {
-  return `${topic}/${String(partition)}/${String(seq)}`;
+  return `${openingsIn(topic, partition)}${String(seq)}`;
+}
+
+/** What openings by records of a partition begin with. */
+export function openingsIn(topic: string, partition: number): string {
+  return `${topic}/${String(partition)}/`;
+}
+
+/** Was it opened by a record of this partition? */
+export function isOpenedIn(opening: string, topic: string, partition: number): boolean {
+  return opening.startsWith(openingsIn(topic, partition));
 }
 
 const CODE = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;

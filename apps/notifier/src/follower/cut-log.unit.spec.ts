@@ -1,0 +1,140 @@
+// A log that lost records which the notifier had read, over the memory broker and the real reader of a log.
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { holdsPosition, OwnLog } from '@recourse/event-log';
+import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { createCodecs } from '@recourse/messages';
+import { BUDGETS, endpoint, recordOf } from '../items.testing.js';
+import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
+import { LogFollower } from './log-follower.js';
+
+const NOW = 50_000;
+const PAGER = endpoint({ name: 'pager', tellsEnds: true });
+
+class World {
+  readonly broker = new MemoryBroker();
+  readonly registry = new MemoryRegistry();
+  readonly store = new MemoryNotifierStore();
+  readonly reader = this.logOf('notifier');
+  anew = 0;
+
+  async prepare(): Promise<this> {
+    await (await this.broker.forActor('admin').admin()).ensureTopics([{ name: BUDGETS, partitions: 1 }]);
+    await createCodecs(this.registry.forActor('owner')).prepareWriter(BUDGETS, { register: true });
+    return this;
+  }
+
+  logOf(actor: string): OwnLog {
+    const codecs = createCodecs(this.registry.forActor(actor));
+    const kafka = this.broker.forActor(actor);
+    return new OwnLog({ kafka, codecs, topic: BUDGETS, partition: 0, partitionCount: 1, logId: 'log-1' });
+  }
+
+  /** An owner that has read its log appends records. */
+  async write(...records: readonly (readonly [string, Readonly<Record<string, unknown>>])[]): Promise<void> {
+    const owner = this.logOf('owner');
+    await owner.prepare();
+    for await (const page of owner.read(owner.origin())) expect(page.length).toBeGreaterThan(0);
+    const batch = owner.seal(1_000);
+    for (const [type, more] of records) batch.add(recordOf(BUDGETS, type, more), 'k');
+    expect(await owner.append(batch)).toBe('accepted');
+  }
+
+  /** A follower as a process has it after its start. */
+  follower(): LogFollower {
+    const { reader, store } = this;
+    const log = {
+      origin: () => reader.origin(),
+      position: () => reader.position,
+      holds: (position: Parameters<typeof holdsPosition>[1]) => holdsPosition(reader, position),
+      read: (from: Parameters<OwnLog['read']>[0]) => reader.read(from),
+    };
+    return new LogFollower({ topic: BUDGETS, partition: 0, log, store, endpoints: [PAGER], now: () => NOW });
+  }
+
+  readOn(follower: LogFollower): Promise<number> {
+    return follower.readOn(() => {
+      this.anew += 1;
+    });
+  }
+
+  async waiting(): Promise<readonly string[]> {
+    return (await this.store.items({ countMax: 99 })).map(({ id }) => id).sort();
+  }
+
+  async notices(): Promise<readonly string[]> {
+    const all = await this.store.list({ countMax: 99, state: 'queued' });
+    return all.map(({ notice }) => `${notice.item?.id ?? ''} ${notice.occasion}`).sort();
+  }
+}
+
+const asks = (id: string): readonly [string, Readonly<Record<string, unknown>>] => [
+  'BudgetEscalated',
+  { reservation_id: id, deadline_at: 900_000, owner: 'role:approver' },
+];
+const ends = (id: string): readonly [string, Readonly<Record<string, unknown>>] => [
+  'BudgetSettled',
+  { reservation_id: id },
+];
+const cutFrom = (lost_from_seq: number): readonly [string, Readonly<Record<string, unknown>>] => [
+  'CutAccepted',
+  { lost_from_seq, lost_to_seq: 99 },
+];
+
+let world: World;
+beforeEach(async () => {
+  world = await new World().prepare();
+});
+
+describe('a log that lost what was read of it', () => {
+  it('is read anew once a person has accepted that: what was lost is forgotten, and what still waits is known', async () => {
+    await world.write(asks('a'), asks('b'), asks('lost'));
+    const follower = world.follower();
+    await world.readOn(follower);
+    world.broker.truncate(BUDGETS, 0, 2);
+    await expect(world.readOn(follower)).rejects.toMatchObject({ code: 'LOG_CUT' });
+    await world.write(cutFrom(3), ends('a'), asks('c'), asks('d'));
+    await world.readOn(follower);
+    expect([world.anew, await world.waiting(), await world.notices(), follower.keptSeq]).toEqual([
+      1,
+      ['b', 'c', 'd'],
+      ['a ended', 'b opened', 'c opened', 'd opened'],
+      6,
+    ]);
+    expect(await world.readOn(world.follower())).toBe(0);
+    expect(world.anew).toBe(1);
+  });
+
+  it('is read anew by a process that was down meanwhile, also where it ends before what was read', async () => {
+    await world.write(asks('a'), asks('b'), asks('c'), asks('d'));
+    await world.readOn(world.follower());
+    world.broker.truncate(BUDGETS, 0, 1);
+    await world.write(cutFrom(2));
+    await world.readOn(world.follower());
+    expect([world.anew, await world.waiting()]).toEqual([1, ['a']]);
+  });
+
+  it('is not read on in silence while nobody has accepted that, however far it has gone on', async () => {
+    await world.write(asks('a'), asks('b'));
+    await world.readOn(world.follower());
+    world.broker.truncate(BUDGETS, 0, 1);
+    await world.write(asks('x'), asks('y'));
+    const follower = world.follower();
+    await expect(world.readOn(follower)).rejects.toMatchObject({ code: 'LOG_CUT' });
+    await expect(world.readOn(follower)).rejects.toMatchObject({ code: 'LOG_CUT' });
+    await world.write(cutFrom(2));
+    await world.readOn(follower);
+    expect([world.anew, await world.waiting()]).toEqual([1, ['a', 'x', 'y']]);
+  });
+
+  it('tells nobody a second time of what had ended before the loss, however long ago it was told', async () => {
+    await world.write(asks('a'), ends('a'), asks('b'), asks('lost'));
+    await world.readOn(world.follower());
+    for (const one of await world.store.claim({ endpoint: 'pager', now: NOW, until: NOW + 1, countMax: 99 }))
+      await world.store.settle(one, { event: 'Delivered', error: null, nextAt: 0, closesEndpoint: false }, NOW);
+    await world.store.prune(NOW + 1);
+    world.broker.truncate(BUDGETS, 0, 3);
+    await world.write(cutFrom(4), asks('c'));
+    await world.readOn(world.follower());
+    expect(await world.notices()).toEqual(['b opened', 'c opened']);
+  });
+});
