@@ -1479,8 +1479,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/derived-writer.unit.spec.ts',
     test: 'a derived log goes on behind an accepted cut of its source, whose places are used again (database kept)',
     file: 'libs/event-log/src/derived-writer.ts',
-    find: 'cursor !== undefined && (await this.#source.holds(cursor))',
-    replace: 'cursor !== undefined',
+    find: 'position !== undefined && (await holdsPosition(this.#source, position))',
+    replace: 'position !== undefined',
   },
   {
     id: 'p9-cut-told-twice-for-ever',

@@ -9,6 +9,7 @@ import { Failure } from '@recourse/kernel';
 import type { Clock } from '@recourse/kernel';
 import type { Head } from '@recourse/chain';
 import { BackgroundLoop } from './background.js';
+import { holdsPosition } from './input-cut.js';
 import type { BatchSealer, LogPosition, OwnLogOptions } from './own-log.js';
 import { OwnLog } from './own-log.js';
 import type { AcceptedRecord, Derived } from './service-core.js';
@@ -112,10 +113,9 @@ export class DerivedWriter {
     for await (const records of this.#derived.read(derivedFrom))
       for (const record of records) this.#written = placeOf(record.body, this.#written);
     const cursor = cached?.cursors[0];
-    this.#sourceFrom =
-      cursor !== undefined && (await this.#source.holds(cursor))
-        ? { head: { seq: cursor.seq, hash: cursor.hash }, offset: cursor.offset }
-        : this.#source.origin();
+    const position = cursor && { head: { seq: cursor.seq, hash: cursor.hash }, offset: cursor.offset };
+    const isHeld = position !== undefined && (await holdsPosition(this.#source, position));
+    this.#sourceFrom = isHeld ? position : this.#source.origin();
     this.#ready = true;
   }
 

@@ -21,12 +21,10 @@ import type {
   StampedOffset,
   Unreadable,
 } from '@recourse/kafka';
-import { holdsCursor } from './input-cut.js';
 import { shortAt } from './log-end.js';
 import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend, judgeDelivery } from './loop.decisions.js';
 import type { AppendJudgement } from './loop.decisions.js';
 import type { AcceptedRecord, Decided, Doc } from './service-core.js';
-import type { StoredCursor } from './store.port.js';
 
 /** An accepted record with the place it has in the topic. */
 export interface PlacedRecord extends AcceptedRecord {
@@ -89,13 +87,6 @@ export class OwnLog {
   /** End of the topic partition as the broker knows it now. */
   async end(): Promise<number> {
     return (await (await this.reader()).range(this.options.topic, this.options.partition)).high;
-  }
-
-  /** Does the log still hold the record that a cursor names? A log that ends before it does not. Errors: those of registry and broker. */
-  async holds(cursor: Omit<StoredCursor, 'topic' | 'partition'>): Promise<boolean> {
-    const { topic, partition, codecs } = this.options;
-    if (cursor.offset > (await this.end())) return false;
-    return holdsCursor(await this.reader(), codecs, { ...cursor, topic, partition });
   }
 
   /**
