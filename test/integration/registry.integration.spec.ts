@@ -117,6 +117,29 @@ describe('the registry over HTTP', () => {
     expect(held.map(({ status }) => status)).toEqual([200, 200, 200, 200, 404, 404]);
   }, 60_000);
 
+  it('confirms together what needs the other as it will be', async () => {
+    const pair = mutual('labels.lock_label', 'labels.unlock_label');
+    const forced = pair.map((contract) => {
+      const { properties } = contract.args_schema as { readonly properties: Facts };
+      const args_schema = { ...contract.args_schema, properties: { ...properties, force: { type: 'boolean' } } };
+      const force = { from: 'constant', value: true };
+      return { ...contract, args_schema, reversal_args: { ...contract.reversal_args, force } };
+    });
+    const sent = (contracts: unknown) =>
+      system.post('registry', '/v1/contracts/together', { contracts }, { person: EDITOR });
+    expect((await sent(pair)).status).toBe(201);
+    const proposed = (await sent(forced)).body['contracts'] as readonly Facts[];
+    const [lock, unlock] = proposed.map(({ digest }) => String(digest));
+    expect(proposed.map(({ state }) => state)).toEqual(['proposed', 'proposed']);
+    const confirm = (body: Facts) =>
+      system.post('registry', '/v1/contracts/labels.lock_label/confirm', body, { person: SECOND });
+    expect(await confirm({ digest: lock })).toMatchObject({ status: 422, body: { code: 'CONTRACT_REFUSED' } });
+    expect(await confirm({ digest: lock, together: { 'labels.unlock_label': unlock } })).toMatchObject({
+      status: 201,
+      body: { contracts: pair.map(({ name }) => ({ name, version: 2, state: 'registered' })) },
+    });
+  }, 60_000);
+
   it('keeps, versions and retires a kill switch, per tenant', async () => {
     const entry: Facts = {
       owner: 'payments',

@@ -45,12 +45,12 @@ function register(contract: Json, who = 'dana', more: Json = {}): RecordInput {
     { key: name },
   );
 }
-function confirm(digest: unknown, who: string, more: Json = {}): RecordInput {
+function confirm(digest: unknown, who: string, more: Json = {}, name = ISSUE): RecordInput {
   return wire(
     REGISTRY_COMMANDS,
     'ConfirmRegistration',
-    { envelope: envelope(who, more), name: ISSUE, digest: Buffer.from(String(digest), 'hex') },
-    { key: ISSUE },
+    { envelope: envelope(who, more), name, digest: Buffer.from(String(digest), 'hex'), together: {} },
+    { key: name },
   );
 }
 function withdraw(who: string): RecordInput {
@@ -184,11 +184,7 @@ describe.each(WAYS)('a weaker version, $way', ({ isRebuilt }) => {
       .when(register({ ...weaker, name: 'payments.issue_credit', tenant: 'acme' }), 11)
       .when(register({ ...weaker, name: 'payments.issue_credit', tenant: 'acme', reversal_window_ms: 9_000_000 }), 12);
     const own = registry.decision().answer?.body['digest'];
-    const foreign = wire(REGISTRY_COMMANDS, 'ConfirmRegistration', {
-      envelope: envelope('ravi', { tenant: 'globex' }),
-      name: 'payments.issue_credit',
-      digest: Buffer.from(String(own), 'hex'),
-    });
+    const foreign = confirm(own, 'ravi', { tenant: 'globex' }, 'payments.issue_credit');
     registry
       .when(foreign, 13)
       .thenNothing()

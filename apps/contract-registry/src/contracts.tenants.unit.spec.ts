@@ -27,8 +27,8 @@ function envelope(who: Json) {
     ...who,
   };
 }
-function sent(type: string, who: Json, body: Json): RecordInput {
-  return wire(REGISTRY_COMMANDS, type, { envelope: envelope(who), ...body }, { key: String(body['name']) });
+function sent(type: string, who: Json, body: Json, key = String(body['name'])): RecordInput {
+  return wire(REGISTRY_COMMANDS, type, { envelope: envelope(who), together: {}, ...body }, { key });
 }
 function example(name: string, changes: Json = {}): Json {
   const { version: _numbered, ...text } = JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Json;

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { RecordInput } from '@recourse/event-log';
 import { fact, harness, WAYS, wire } from '@recourse/testing';
 import { registryCore, REGISTRY_COMMANDS } from './core.js';
+import { PROPOSAL_KIND } from './rows.js';
 
 type Json = Readonly<Record<string, unknown>>;
 const envelope = {
@@ -37,6 +38,36 @@ function register(...contracts: readonly Json[]): RecordInput {
     together: others.map((each) => JSON.stringify(each)),
   };
   return wire(REGISTRY_COMMANDS, 'RegisterContract', { envelope, ...told }, { key: told.name });
+}
+
+/** A version that is undone with an argument which only the new version of the other takes. */
+function forced(contract: Json): Json {
+  const schema = contract['args_schema'] as { readonly properties: Json };
+  const force = { from: 'constant', value: true };
+  return {
+    ...contract,
+    args_schema: { ...schema, properties: { ...schema.properties, force: { type: 'boolean' } } },
+    reversal_args: { ...(contract['reversal_args'] as Json), force },
+  };
+}
+
+type Registry = ReturnType<typeof harness>;
+/** Digests of what waits, by name. */
+const waitingIn = (registry: Registry): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    registry.rows(PROPOSAL_KIND).map(({ doc }) => [String(doc['name']), String(doc['digest'])] as const),
+  );
+
+function confirm(digests: Readonly<Record<string, string>>, principal = 'ravi'): RecordInput {
+  const [[name, digest] = ['', ''], ...others] = Object.entries(digests);
+  const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
+  const told = {
+    name,
+    digest: bytes(digest),
+    together: Object.fromEntries(others.map(([other, hex]) => [other, bytes(hex)])),
+  };
+  const who = { ...envelope, principal };
+  return wire(REGISTRY_COMMANDS, 'ConfirmRegistration', { envelope: who, ...told }, { key: name });
 }
 
 describe.each(WAYS)('contracts that name each other, $way', ({ isRebuilt }) => {
@@ -123,6 +154,54 @@ describe.each(WAYS)('contracts that name each other, $way', ({ isRebuilt }) => {
     expect(registry.decision().answer?.body).toMatchObject({
       message: 'labels.add_label has 1 problem',
       problems: [{ code: 'CAPABILITY_UNKNOWN', facts: { contract: 'labels.add_label' } }],
+    });
+  });
+
+  describe('and wait for a second person', () => {
+    const [taken, off] = ['labels.add_label', 'labels.remove_label'];
+    const waiting = () => {
+      const registry = start()
+        .when(register(add, remove), 2)
+        .when(register(forced(add), forced(remove)), 3);
+      return { registry, digests: waitingIn(registry) };
+    };
+    const both = [add, remove].map(({ name }) =>
+      fact('ContractRegistered', { name, version: 2, confirmed_by: 'ravi' }),
+    );
+
+    it('are confirmed together where each needs the other as it will be, and neither alone', () => {
+      const { registry, digests } = waiting();
+      for (const name of [taken, off])
+        registry
+          .when(confirm({ [name]: digests[name] ?? '' }), 4)
+          .thenNothing()
+          .thenAnswer({ status: 'rejected', httpStatus: 422, code: 'CONTRACT_REFUSED' });
+      registry
+        .when(confirm(digests), 5)
+        .then(...both)
+        .thenAnswer({ status: 'accepted', httpStatus: 201 });
+      expect(registry.decision().answer?.body).toMatchObject({
+        contracts: [
+          { name: taken, version: 2, state: 'registered' },
+          { name: off, version: 2, state: 'registered' },
+        ],
+      });
+      expect(registry.rows(PROPOSAL_KIND)).toEqual([]);
+    });
+
+    it.each<[string, string, (digests: Readonly<Record<string, string>>) => RecordInput]>([
+      ['by who proposed them', 'SELF_CONFIRMATION', (digests) => confirm(digests, 'Dana')],
+      ['by an agent', 'CONFIRMER_NOT_A_PERSON', (digests) => confirm(digests, 'agent:bot')],
+      ['where one was not looked at', 'PROPOSAL_DIFFERS', (digests) => confirm({ ...digests, [off]: '00'.repeat(32) })],
+      [
+        'where one does not wait',
+        'PROPOSAL_UNKNOWN',
+        (digests) => confirm({ ...digests, 'labels.get_labels': '00'.repeat(32) }),
+      ],
+    ])('are none of them confirmed %s: %s', (_, code, asked) => {
+      const { registry, digests } = waiting();
+      registry.when(asked(digests), 4).thenNothing().thenAnswer({ status: 'rejected', code });
+      expect(waitingIn(registry)).toEqual(digests);
     });
   });
 });

@@ -16,8 +16,8 @@ import { decideContract } from './rules/contract/contract.decider.js';
 import { CONTRACT_REJECTIONS, PLATFORM } from './rules/contract/contract.messages.js';
 import type { Asker, ContractCommand, ContractState } from './rules/contract/contract.messages.js';
 import { dropped, newestOf, parsed } from './rules/contract/registration.decisions.js';
-import { decideTogether } from './rules/contract/together.decisions.js';
-import type { Sent } from './rules/contract/together.decisions.js';
+import { confirmTogether, decideTogether } from './rules/contract/together.decisions.js';
+import type { Sent, TogetherAnswer } from './rules/contract/together.decisions.js';
 import { decideEntry } from './rules/entry/entry.decider.js';
 import { ENTRY_REJECTIONS } from './rules/entry/entry.messages.js';
 import type { EntryCommand } from './rules/entry/entry.messages.js';
@@ -45,14 +45,7 @@ export function registryCore(): ServiceCore {
           RetireContract: command('anyone', ({ body: { envelope, name, version }, context }) =>
             onContract(context, { type: 'RetireContract', asker: askerOf(envelope), name, version }),
           ),
-          ConfirmRegistration: command('anyone', ({ body: { envelope, name, digest }, context }) =>
-            onContract(context, {
-              type: 'ConfirmRegistration',
-              asker: askerOf(envelope),
-              name,
-              digest: digest.toString('hex'),
-            }),
-          ),
+          ConfirmRegistration: command('anyone', ({ body, context }) => onConfirm(context, body)),
           WithdrawRegistration: command('anyone', ({ body: { envelope, name }, context }) =>
             onContract(context, { type: 'WithdrawRegistration', asker: askerOf(envelope), name }),
           ),
@@ -109,7 +102,25 @@ function onRegister(
 
 /** Contracts of one request: all register or none does. */
 function onTogether({ state, now }: DecideContext, asker: Asker, sent: readonly Sent[]): Decision {
-  const answer = decideTogether(asker, sent, (name) => stateOf(state, { name, asker }, now));
+  return togetherDecision(decideTogether(asker, sent, (name) => stateOf(state, { name, asker }, now)));
+}
+
+/** Proposals that a second person looked at: all are confirmed or none is. */
+function onConfirm(
+  context: DecideContext,
+  { envelope, name, digest, together }: BodyOf<typeof REGISTRY_COMMANDS, 'ConfirmRegistration'>,
+): Decision {
+  const asker = askerOf(envelope);
+  const first = { name, digest: digest.toString('hex') };
+  const others = Object.entries(together).map(([other, hash]) => ({ name: other, digest: hash.toString('hex') }));
+  if (others.length === 0) return onContract(context, { type: 'ConfirmRegistration', asker, ...first });
+  const { state, now } = context;
+  return togetherDecision(
+    confirmTogether(asker, [first, ...others], (other) => stateOf(state, { name: other, asker }, now)),
+  );
+}
+
+function togetherDecision(answer: TogetherAnswer): Decision {
   if (answer.kind === 'recorded')
     return accepted(answer.events.length > 0 ? 201 : 200, { contracts: answer.outcomes }, ...answer.events);
   const { code, message, ...more } = answer.rejection;

@@ -11,7 +11,7 @@ import { draftsText } from '../contracts/drafting.js';
 import { readDocuments, readOne } from '../contracts/files.js';
 import { lintDocuments, lintText } from '../contracts/lint.js';
 import { contractIn, isFile, registered, versionsIn } from '../contracts/reading.js';
-import { registerAll, registrationText } from '../contracts/registering.js';
+import { confirmationText, registerAll, registrationText } from '../contracts/registering.js';
 import { formatFields, formatTable, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
@@ -175,24 +175,7 @@ function addProposals(contracts: Command, act: Act): void {
     by: 'expires_at',
     columns: PROPOSAL_COLUMNS,
   });
-  contracts
-    .command('confirm')
-    .description('confirms a weaker version as the second person')
-    .argument('<name>', 'capability')
-    .requiredOption('--digest <digest>', 'what was looked at')
-    .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<{ digest: string; idempotencyKey?: string }>(async (session, { digest, idempotencyKey }, name = '') => {
-        const answer = await session
-          .service('contracts')
-          .command(
-            `/v1/contracts/${encodeURIComponent(name)}/confirm`,
-            { digest, ...tenantIn(session) },
-            idempotencyKey,
-          );
-        session.show(answer, () => registrationText(answer));
-      }),
-    );
+  addConfirm(contracts, act);
   contracts
     .command('withdraw')
     .description('withdraws a weaker version that waits')
@@ -206,6 +189,44 @@ function addProposals(contracts: Command, act: Act): void {
         session.show(answer, () => registrationText(answer));
       }),
     );
+}
+
+function addConfirm(contracts: Command, act: Act): void {
+  contracts
+    .command('confirm')
+    .description('confirms a weaker version as the second person')
+    .argument('<name>', 'capability')
+    .requiredOption('--digest <digest>', 'what was looked at')
+    .addOption(
+      new Option('--with <name=digest>', 'another that is confirmed with it, or neither; may be repeated').argParser(
+        lookedAt,
+      ),
+    )
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<Confirming>(async (session, { digest, with: together, idempotencyKey }, name = '') => {
+        const body = { digest, ...(together === undefined ? {} : { together }), ...tenantIn(session) };
+        const answer = await session
+          .service('contracts')
+          .command(`/v1/contracts/${encodeURIComponent(name)}/confirm`, body, idempotencyKey);
+        session.show(answer, () => confirmationText(answer));
+      }),
+    );
+}
+
+interface Confirming {
+  readonly digest: string;
+  readonly with?: Readonly<Record<string, string>>;
+  readonly idempotencyKey?: string;
+}
+
+/** Digests by capability. Errors: InvalidArgumentError, which commander reports. */
+function lookedAt(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [name = '', digest = '', ...more] = text.split('=');
+  if (name === '' || digest === '' || more.length > 0)
+    throw new InvalidArgumentError('It must be a capability, = and its digest.');
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice.`);
+  return { ...before, [name]: digest };
 }
 
 /** Commander gives a variadic argument as one list. */

@@ -394,6 +394,27 @@ describe('registering contracts', () => {
     });
     expect([code, asked[0]?.body]).toEqual([0, { digest: 'ab'.repeat(32) }]);
   });
+  it('says of those that wait together how they are confirmed together, and confirms them so', async () => {
+    const add = example('labels.add_label');
+    const remove = { ...add, name: 'labels.remove_label', inverse_capability: 'labels.add_label' };
+    const files = [add, remove].map((each) => file(`${String(each['name'])}.json`, each));
+    const contracts = [add, remove].map(({ name }, at) => ({
+      name,
+      digest: `d${at}`,
+      state: 'proposed',
+      expires_at: 1,
+    }));
+    const { out } = await call(['register', ...files], { 'POST /v1/contracts/together': { contracts } });
+    const both = ['confirm', 'labels.add_label', '--digest', 'd0', '--with', 'labels.remove_label=d1'];
+    expect(out).toContain(`recourse contract ${both.join(' ')}\n`);
+    const confirmed = await call(both, {
+      'POST /v1/contracts/labels.add_label/confirm': { contracts: [{ name: 'labels.remove_label', version: 7 }] },
+    });
+    expect(confirmed.asked[0]?.body).toEqual({ digest: 'd0', together: { 'labels.remove_label': 'd1' } });
+    expect([confirmed.code, confirmed.out]).toEqual([0, expect.stringMatching(/version +7/)]);
+    const twice = await call([...both, '--with', 'labels.remove_label=d2']);
+    expect([twice.code, twice.asked]).toEqual([64, []]);
+  });
 });
 
 describe('registering several files, of which the registry refuses some', () => {

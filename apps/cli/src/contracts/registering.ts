@@ -22,6 +22,8 @@ interface Fate {
   readonly became: 'registered' | 'unchanged' | 'proposed' | 'refused' | 'unknown' | 'not sent';
   /** What the registry said of it; empty where it took none. */
   readonly answer: Doc;
+  /** What waits with it, of the same request: it may need them as they will be. */
+  readonly beside?: readonly Doc[];
   /** What was thrown instead, the same for those that were sent together. */
   readonly thrown?: unknown;
 }
@@ -93,7 +95,7 @@ function fateOf(
 ): Fate {
   const answer = answers.find(({ name }) => name === value['name']) ?? answers[place] ?? {};
   const became = answer['state'] === 'proposed' ? 'proposed' : isStanding(answer) ? 'unchanged' : 'registered';
-  return { became, answer };
+  return { became, answer, beside: answers.filter((other) => other !== answer && other['state'] === 'proposed') };
 }
 
 /** Which answers are of a version that stood before: the registry answers the same to both. Of nobody's where it does not say. */
@@ -165,18 +167,27 @@ function rowsText(rows: readonly Row[]): string {
     ({ became, answer: { differences } }) =>
       became === 'proposed' || (Array.isArray(differences) && differences.length > 0),
   );
-  return [formatTable(COLUMNS, rows), ...told.map(({ answer }) => registrationText(answer))].join('\n\n');
+  return [formatTable(COLUMNS, rows), ...told.map(({ answer, beside }) => registrationText(answer, beside))].join(
+    '\n\n',
+  );
 }
 
-/** Text of what the registry answers of one version. Pure. */
-export function registrationText(answer: Doc): string {
+/** Text of what the registry answers of one confirmation, or of those that were confirmed together. Pure. */
+export function confirmationText(answer: Doc): string {
+  const { contracts } = answer;
+  const all = Array.isArray(contracts) ? contracts.map(docOf) : [answer];
+  return all.map((one) => registrationText(one)).join('\n\n');
+}
+
+/** Text of what the registry answers of one version, and of what waits beside it. Pure. */
+export function registrationText(answer: Doc, beside: readonly Doc[] = []): string {
   const { differences, expires_at, ...said } = answer;
   const listed = Array.isArray(differences) ? differences.map(docOf) : [];
   const waits =
     said['state'] === 'proposed'
       ? [
           `It is weaker than the version before, or about another tool. A second person confirms it before ${String(instant(expires_at))}:`,
-          `  recourse contract confirm ${String(said['name'])} --digest ${String(said['digest'])}`,
+          `  recourse contract confirm ${String(said['name'])} --digest ${String(said['digest'])}${withText(beside)}`,
         ]
       : [];
   const stricter =
@@ -191,4 +202,8 @@ export function registrationText(answer: Doc): string {
     ...waits,
     ...stricter,
   ].join('\n');
+}
+
+function withText(beside: readonly Doc[]): string {
+  return beside.map(({ name, digest }) => ` --with ${String(name)}=${String(digest)}`).join('');
 }

@@ -180,7 +180,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirms a weaker version that waits, by its digest; never by who proposed it. */
+        /** Confirms a weaker version that waits, by its digest; never by who proposed it. `together`, digests by capability, confirms others with it, or none. */
         post: operations["ContractsController_confirm"];
         delete?: never;
         options?: never;
@@ -645,6 +645,9 @@ export interface operations {
             content: {
                 "application/json": {
                     digest: string;
+                    together?: {
+                        [key: string]: string;
+                    };
                     tenant?: string;
                 };
             };

@@ -45,7 +45,14 @@ const oneQuery = z.strictObject({ tenant: pageQuery.tenant, version: z.coerce.nu
 /** As wide as a record's number of a version. */
 const VERSION_MAX = 2 ** 31 - 1;
 const retirement = z.strictObject({ version: z.number().int().min(1).max(VERSION_MAX), tenant: tenantText.optional() });
-const confirmation = z.strictObject({ digest: hashHex, tenant: tenantText.optional() });
+const confirmation = z.strictObject({
+  digest: hashHex,
+  together: z
+    .record(idText, hashHex)
+    .refine((others) => Object.keys(others).length < TOGETHER_MAX, `at most ${TOGETHER_MAX} are confirmed together`)
+    .optional(),
+  tenant: tenantText.optional(),
+});
 const withdrawal = z.strictObject({ tenant: tenantText.optional() });
 
 export const ContractListsController = listsController({
@@ -150,19 +157,27 @@ export class ContractsController {
 
   @Post(':name/confirm')
   @HttpCode(201)
-  @ApiOperation({ summary: 'Confirms a weaker version that waits, by its digest; never by who proposed it.' })
+  @ApiOperation({
+    summary:
+      'Confirms a weaker version that waits, by its digest; never by who proposed it. `together`, digests by capability, confirms others with it, or none.',
+  })
   @ApiHeader({ name: 'Idempotency-Key', required: false })
   @ApiBody({ schema: openApiSchema(confirmation) })
   confirm(@FromCaller() caller: Caller, @Param('name') name: string, @Body() input: unknown): Promise<void> {
-    const { digest, tenant } = parse(confirmation, input);
+    const { digest, together = {}, tenant } = parse(confirmation, input);
     const key = parse(idText, name);
     return this.commands.submit(caller, {
       type: 'recourse.contracts.ConfirmRegistration',
       key,
       tenant: tenantOf(caller, tenant),
       mayBeForAll: true,
-      body: { name, digest, tenant },
-      build: (envelope) => ({ envelope, name: key, digest: Buffer.from(digest, 'hex') }),
+      body: { name, digest, ...(Object.keys(together).length === 0 ? {} : { together }), tenant },
+      build: (envelope) => ({
+        envelope,
+        name: key,
+        digest: Buffer.from(digest, 'hex'),
+        together: Object.fromEntries(Object.entries(together).map(([other, hex]) => [other, Buffer.from(hex, 'hex')])),
+      }),
     });
   }
 

@@ -9,6 +9,8 @@ export interface ConfirmRegistration {
   readonly name: string;
   /** Digest of what was proposed: exactly this is confirmed. */
   readonly digest: Hash;
+  /** Digests of what else is confirmed with it or not at all, by capability; all of them may name each other. */
+  readonly together: Readonly<Record<string, Hash>>;
 }
 
 /** A version of a reversal contract was accepted; immutable from here. */

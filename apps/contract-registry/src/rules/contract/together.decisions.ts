@@ -1,7 +1,7 @@
-// Decides contracts that are registered in one request: each may name the others, and all of them register or none does.
+// Decides contracts that are registered, or confirmed, in one request: each may name the others, and all of them are or none is.
 //
 // Boundary: pure; every contract is decided as if the sound ones beside it stood already, and those that register at once as if
-// only they did.
+// only they did. What is confirmed is decided as if the others that are confirmed with it stood, and nothing else that waits.
 import { parseContract } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { decideContract } from './contract.decider.js';
@@ -21,6 +21,12 @@ export interface Sent {
   readonly body: string;
 }
 
+/** What somebody looked at, and confirms: a proposal by its capability and its digest, 64 hex digits. */
+export interface LookedAt {
+  readonly name: string;
+  readonly digest: string;
+}
+
 /** What becomes of all of them. */
 export type TogetherAnswer =
   | { readonly kind: 'recorded'; readonly events: readonly ContractEvent[]; readonly outcomes: readonly Outcome[] }
@@ -32,18 +38,12 @@ export function decideTogether(
   sent: readonly Sent[],
   stateOf: (name: string) => ContractState,
 ): TogetherAnswer {
-  const names = sent.map(({ name }) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined)
-    return {
-      kind: 'rejected',
-      rejection: { code: 'CONTRACT_NAMED_TWICE', message: `${twice} is in the request twice; send it once` },
-    };
-  const toldMax = Math.max(1, Math.floor(TOLD_MAX / sent.length));
+  const twice = namedTwice(sent);
+  if (twice !== null) return twice;
+  const toldMax = shareOf(sent);
   const judged = (one: Sent, sound: ReadonlyMap<string, Contract>): ContractAnswer => {
-    const state = stateOf(one.name);
-    const contractOf = (name: string): Contract | undefined => sound.get(name) ?? state.contractOf(name);
-    return decideContract({ type: 'RegisterContract', asker, ...one }, { ...state, contractOf }, toldMax);
+    const state = withSound(stateOf(one.name), sound);
+    return decideContract({ type: 'RegisterContract', asker, ...one }, state, toldMax);
   };
   const answers = sent.map((one) => judged(one, soundIn(sent)));
   const registering = sent.filter((_, at) => registers(answers[at]));
@@ -51,9 +51,50 @@ export function decideTogether(
   const others = registering.length === sent.length ? [] : sent.filter((_, at) => !waits(answers[at]));
   const found = refusalsIn(answers);
   const refusals = found.length > 0 ? found : refusalsIn(others.map((one) => judged(one, soundIn(registering))));
+  return answered(answers, refusals);
+}
+
+/** Answers a second person who confirms several proposals that need each other as they will be: all of them, or none. */
+export function confirmTogether(
+  asker: Asker,
+  looked: readonly LookedAt[],
+  stateOf: (name: string) => ContractState,
+): TogetherAnswer {
+  const twice = namedTwice(looked);
+  if (twice !== null) return twice;
+  const states = looked.map((one) => ({ one, state: stateOf(one.name) }));
+  const waiting = states.flatMap(({ state: { proposal } }) =>
+    proposal === null || proposal.retires ? [] : [proposal],
+  );
+  const sound = soundIn(waiting);
+  const answers = states.map(({ one, state }) =>
+    decideContract({ type: 'ConfirmRegistration', asker, ...one }, withSound(state, sound), shareOf(looked)),
+  );
+  return answered(answers, refusalsIn(answers));
+}
+
+function namedTwice(all: readonly { readonly name: string }[]): TogetherAnswer | null {
+  const names = all.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice === undefined) return null;
+  const message = `${twice} is in the request twice; send it once`;
+  return { kind: 'rejected', rejection: { code: 'CONTRACT_NAMED_TWICE', message } };
+}
+
+/** As many differences or problems of each as are told of one, in all. */
+function shareOf(all: readonly unknown[]): number {
+  return Math.max(1, Math.floor(TOLD_MAX / all.length));
+}
+
+function answered(answers: readonly ContractAnswer[], refusals: readonly ContractRejection[]): TogetherAnswer {
   return refusals.length > 0
     ? { kind: 'rejected', rejection: toldRejection(joined(refusals), TOLD_MAX) }
     : recorded(answers);
+}
+
+/** What one contract is decided by, as if the others stood. */
+function withSound(state: ContractState, sound: ReadonlyMap<string, Contract>): ContractState {
+  return { ...state, contractOf: (name) => sound.get(name) ?? state.contractOf(name) };
 }
 
 function registers(answer: ContractAnswer | undefined): boolean {
@@ -68,7 +109,7 @@ function refusalsIn(answers: readonly ContractAnswer[]): readonly ContractReject
   return answers.flatMap((answer) => (answer.kind === 'rejected' ? [answer.rejection] : []));
 }
 
-function soundIn(sent: readonly Sent[]): ReadonlyMap<string, Contract> {
+function soundIn(sent: readonly Pick<Sent, 'body'>[]): ReadonlyMap<string, Contract> {
   return new Map(
     sent.flatMap(({ body }) => {
       const read = parseContract(body);
