@@ -192,19 +192,18 @@ describe('a newer version', () => {
     expect(diffContracts(refund, { ...refund, version: 9 })).toEqual([]);
   });
 
-  it('takes annotations and new arguments for no weakening', () => {
-    expect(
-      kinds(
-        refundContract(),
-        of('args_schema', {
-          title: 'Refund',
-          properties: {
-            ...(refundContract()['args_schema'] as { properties: object }).properties,
-            note: { type: 'string' },
-          },
-        }),
-      ),
-    ).toEqual(['neutral /args_schema/properties/note']);
+  it('takes annotations, and arguments that an open schema names, for no weakening', () => {
+    const { properties, additionalProperties: isOpen } = refund.args_schema as {
+      readonly properties: object;
+      readonly additionalProperties: boolean;
+    };
+    const named = { title: 'Refund', properties: { ...properties, note: { type: 'string' } } };
+    const open = of('args_schema', { additionalProperties: true });
+    expect(isOpen).toBe(false);
+    expect(kinds(open, of('args_schema', { ...named, additionalProperties: true }))).toEqual([
+      'neutral /args_schema/properties/note',
+    ]);
+    expect(kinds(refundContract(), of('args_schema', named))).toEqual(['weakening /args_schema/properties/note']);
   });
 });
 

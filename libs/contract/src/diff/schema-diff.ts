@@ -45,8 +45,8 @@ const DEPTH_MAX = 64;
  * Compares two schemas of arguments.
  *
  * Shape:  wider bounds, fewer demands, a keyword nobody knows and a change nobody can weigh count as weakening; a new property is
- *         neutral, unless something was said of all that have no schema of their own. What is no longer said of a property or a
- *         pattern counts by whether the schema lets in what it does not name.
+ *         neutral, unless all that have no schema of their own were refused, or something was said of them. What is no longer said of a
+ *         property or a pattern counts by whether the schema lets in what it does not name.
  */
 export const argsSchema: Comparer = (from, to, path) =>
   from === undefined || to === undefined
@@ -154,20 +154,23 @@ interface Weighed {
 }
 
 function oneSided(keyword: string, change: Change, spot: Spot): Weighed {
-  if (keyword === 'properties') return propertyAlone(change);
+  if (keyword === 'properties') return propertyAlone(change, spot);
   if (keyword === 'patternProperties') return patternAlone(change, spot);
   return { kind: 'neutral', reason: 'a definition comes or goes; its uses are compared where they stand' };
 }
 
-/** A property that is new, or that is refused from now on, is a change of shape: what may be in it, its own schema says. */
-function propertyAlone({ from, to, isClosed: isRefused, wasRestJudged }: Change): Weighed {
-  if (to !== undefined)
-    return wasRestJudged
-      ? { kind: 'weakening', reason: 'what is said of all other arguments is not said of this one any more' }
-      : { kind: 'neutral', reason: 'an argument is added' };
-  return isRefused || from === true || same(from, {})
-    ? { kind: 'neutral', reason: 'an argument is gone' }
-    : { kind: 'weakening', reason: 'nothing is said of an argument any more, and anything may be in it' };
+/** A property that is new lets in what was refused with all others, or lets it off what was asked of them; else it is a change of shape, as one that is refused from now on is. */
+function propertyAlone({ from, to, ...around }: Change, { isCounting }: Spot): Weighed {
+  if (to === undefined)
+    return around.isClosed || from === true || same(from, {})
+      ? { kind: 'neutral', reason: 'an argument is gone' }
+      : { kind: 'weakening', reason: 'nothing is said of an argument any more, and anything may be in it' };
+  if (to === false) return { kind: 'neutral', reason: 'an argument is refused by its name' };
+  if (around.wasClosed || isCounting)
+    return { kind: 'weakening', reason: 'an argument is let in that was refused, as what nobody spoke of' };
+  return around.wasRestJudged
+    ? { kind: 'weakening', reason: 'what is said of all other arguments is not said of this one any more' }
+    : { kind: 'neutral', reason: 'an argument is added' };
 }
 
 /** A pattern lets names into a closed schema, and asks something of those of an open one of which nothing else was said. */

@@ -60,6 +60,24 @@ describe('a schema of arguments', () => {
       '/properties',
     ],
     [
+      'an argument is let in that was refused with all others',
+      args({ additionalProperties: false, properties: { a: {} } }),
+      args({ additionalProperties: false, properties: { a: {}, b: { type: 'string' } } }),
+      '/properties/b',
+    ],
+    [
+      'a member of an argument is let in that was refused with all others',
+      one({ additionalProperties: false }),
+      one({ additionalProperties: false, properties: { b: { type: 'string' } } }),
+      '/properties/a/properties/b',
+    ],
+    [
+      'an argument is spoken of where what nobody has spoken of is refused',
+      args({ $ref: '#/$defs/base', unevaluatedProperties: false, $defs: { base: { properties: {} } } }),
+      args({ $ref: '#/$defs/base', unevaluatedProperties: false, $defs: { base: { properties: { b: {} } } } }),
+      '/$defs/base/properties/b',
+    ],
+    [
       'a pattern is let off what holds for all',
       args({ additionalProperties: { type: 'string' } }),
       args({ additionalProperties: { type: 'string' }, patternProperties: { a: {} } }),
@@ -81,6 +99,12 @@ describe('a schema of arguments', () => {
     ['names the dialect it has', args({}), args({ $schema: 'https://json-schema.org/draft/2020-12/schema' })],
     ['has a remark more', args({}), args({ 'x-order': 1, title: 't', $comment: 'c' })],
     ['asks for more', args({}), args({ allOf: [{ required: ['a'] }], not: { required: ['b'] } })],
+    ['names what it takes anyway', args({}), one({ type: 'string' })],
+    [
+      'refuses by its name what it refused',
+      args({ additionalProperties: false }),
+      args({ additionalProperties: false, properties: { a: false } }),
+    ],
     ['asks something of what could be anything', args({ properties: { a: true } }), one({ type: 'string' })],
   ])('is no weaker when it %s', (_, from, to) => {
     expect(isWeakening(diffContracts(parsed(from), parsed(to)))).toBe(false);
