@@ -82,8 +82,8 @@ export interface Evidence {
   readonly accepted: number;
   /** Offset of the last accepted record. */
   readonly headOffset: number;
+  /** Those that no accepted loss explains. */
   readonly strangers: readonly Stranger[];
-  readonly losses: ReadonlySet<string>;
   readonly unreadable: readonly number[];
   readonly stoppedAt: Finding | null;
   readonly contradiction: Contradiction | null;
@@ -97,21 +97,21 @@ export interface Evidence {
 
 /** Findings in order of offset, those against known heads last. */
 export function findingsOf(evidence: Evidence): readonly Finding[] {
-  const strangers = evidence.strangers.filter(({ leader }) => !evidence.losses.has(leader));
-  const named = namedAll(strangers, evidence);
   const { stoppedAt } = evidence;
+  const named = namedAll(evidence);
   const inPlace = [
     ...evidence.unreadable.map((offset): Finding => ({ kind: 'unreadable', offset })),
     ...named,
     ...(stoppedAt === null ? [] : [stoppedAt]),
   ].sort((a, b) => placeOf(a) - placeOf(b));
-  return [...inPlace, ...againstHeads(inPlace, strangers, evidence)];
+  return [...inPlace, ...againstHeads(inPlace, evidence)];
 }
 
 const placeOf = (finding: Finding): number => ('offset' in finding ? finding.offset : Number.MAX_SAFE_INTEGER);
 
 /** Names the strangers; those that were altered in their places account for the gap before the next one. */
-function namedAll(strangers: readonly Stranger[], evidence: Evidence): readonly Finding[] {
+function namedAll(evidence: Evidence): readonly Finding[] {
+  const { strangers } = evidence;
   const findings: Finding[] = [];
   const taken = new Set<Stranger>();
   for (const stranger of strangers) {
@@ -194,12 +194,8 @@ function alteredNeighbour(one: Stranger): Finding {
 }
 
 /** What only a head that somebody kept shows; what the records themselves show already is not said twice. */
-function againstHeads(
-  inPlace: readonly Finding[],
-  strangers: readonly Stranger[],
-  evidence: Evidence,
-): readonly Finding[] {
-  const { accepted, headOffset, contradiction, shift, highestKnown, highestVoid, lastGood } = evidence;
+function againstHeads(inPlace: readonly Finding[], evidence: Evidence): readonly Finding[] {
+  const { accepted, headOffset, strangers, contradiction, shift, highestKnown, highestVoid, lastGood } = evidence;
   const isNamed = (seq: number): boolean => inPlace.some((finding) => 'seq' in finding && finding.seq === seq);
   if (contradiction !== null) return isNamed(contradiction.known.seq) ? [] : [contradicted(contradiction, evidence)];
   if (evidence.stoppedAt !== null) return [];

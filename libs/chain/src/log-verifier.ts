@@ -4,8 +4,8 @@
 // or another explained void record (the rest of a rival's batch), or a head that an accepted record gives up as lost (the
 // owner's last append after a cut). Every other void record is evidence: whatever it followed is gone, altered or elsewhere.
 //
-// Boundary: pure. Keeps the void records of the last VOIDS_MAX places, STRANGERS_MAX pieces of evidence, and what the store
-// of leaves keeps: 32 octets per accepted record, in memory or wherever the store has them.
+// Boundary: pure. Keeps the void records of the last VOIDS_MAX places, STRANGERS_MAX pieces of evidence of each kind, and what the
+// store of leaves keeps: 32 octets per accepted record, in memory or wherever the store has them.
 import { FRAME_SIZE, readHead, schemaIdOf } from './framing.js';
 import { ChainReader } from './acceptance.js';
 import type { FingerprintOf, Head, RawRecord } from './acceptance.js';
@@ -14,6 +14,7 @@ import { findingsOf } from './log-findings.js';
 import type { Finding, KnownHead, Stranger } from './log-findings.js';
 import { HeadWatch } from './head-watch.js';
 import { MerkleTree } from './merkle.js';
+import { StrangerList, STRANGERS_MAX } from './stranger-list.js';
 import { forgetFirst, PastLives } from './past-lives.js';
 import { LeafList } from './leaf-list.js';
 import type { LeafStore } from './leaf-list.js';
@@ -57,7 +58,6 @@ export interface LogReport {
 
 /** Void records that may still be followed: a rival's batch is never longer. */
 const VOIDS_MAX = 65_536;
-const STRANGERS_MAX = 1_000;
 
 /** The record behind which nothing could be read, and the hash it has to have, where something says so. */
 interface Stopped {
@@ -85,19 +85,13 @@ export class LogVerifier {
   #voids = 0;
   #last: StoredRecord | null = null;
   readonly #voidLinks = new Map<string, null>();
-  readonly #strangers: Stranger[] = [];
-  readonly #byLeader = new Map<string, Stranger[]>();
-  readonly #byPlaceAfter = new Map<
-    number,
-    { readonly one: Stranger; readonly hash: string; readonly mended: string }[]
-  >();
-  readonly #losses = new Set<string>();
+  readonly #strangers = new StrangerList();
   readonly #unreadable: number[] = [];
   readonly #pastLives: PastLives;
   #stopped: Stopped | null = null;
   #stoppedAt: Finding | null = null;
   #highestVoid = 0;
-  #unlisted = 0;
+  #unreadableMore = 0;
 
   constructor(private readonly check: LogCheck) {
     const { from, genesis, fingerprintOf, known = [], leaves } = check;
@@ -142,8 +136,7 @@ export class LogVerifier {
     const findings = findingsOf({
       accepted: this.head.seq,
       headOffset: this.headOffset,
-      strangers: this.#strangers,
-      losses: this.#losses,
+      strangers: this.#strangers.kept,
       unreadable: this.#unreadable,
       stoppedAt: this.#stoppedAt,
       contradiction: this.#heads.contradiction,
@@ -159,7 +152,7 @@ export class LogVerifier {
       root: this.#tree?.root() ?? null,
       peaks: this.#tree?.peaks ?? null,
       findings,
-      unlisted: this.#unlisted,
+      unlisted: this.#unreadableMore + this.#strangers.unlisted,
     };
   }
 
@@ -169,11 +162,11 @@ export class LogVerifier {
     this.#leaves.append(head.hash);
     this.#ownTree?.append(head.hash);
     this.#accepted += 1;
-    if (this.#strangers.length > 0) this.#arrive(head.seq, hex(head.hash), '');
+    if (this.#strangers.kept.length > 0) this.#arrive(head.seq, hex(head.hash), '');
     this.#pastLives.learn(record);
     this.#last = record;
     const loss = this.check.lossIn?.(record) ?? null;
-    if (loss !== null) this.#losses.add(link(loss.seq, hex(loss.hash)));
+    if (loss !== null) this.#strangers.giveUp(link(loss.seq, hex(loss.hash)));
     if (!isConcerned) return;
     this.#heads.after(head, {
       offset: record.offset,
@@ -207,14 +200,14 @@ export class LogVerifier {
     const id = schemaIdOf(value);
     if (key === null || value === null || claimed === null || id === null) {
       if (this.#unreadable.length < STRANGERS_MAX) this.#unreadable.push(offset);
-      else this.#unlisted += 1;
+      else this.#unreadableMore += 1;
       return;
     }
     this.#pastLives.learn(record);
     const fingerprint = this.check.fingerprintOf(id);
     const hash = fingerprint === null ? '' : hex(leafHash(fingerprint, key, value.subarray(FRAME_SIZE)));
     const leader = link(claimed.seq - 1, hex(claimed.prevHash));
-    if (this.#strangers.length > 0) this.#arrive(claimed.seq, hash, hex(claimed.prevHash));
+    if (this.#strangers.kept.length > 0) this.#arrive(claimed.seq, hash, hex(claimed.prevHash));
     if (this.#isKnown(claimed.seq - 1, claimed.prevHash, leader))
       this.#highestVoid = Math.max(this.#highestVoid, claimed.seq);
     else this.#meetStranger(record, { seq: claimed.seq, prevHash: claimed.prevHash, hash, leader });
@@ -240,10 +233,7 @@ export class LogVerifier {
   }
 
   #meetStranger(record: StoredRecord, { seq, prevHash, hash, leader }: Claim): void {
-    if (this.#strangers.length >= STRANGERS_MAX) {
-      this.#unlisted += 1;
-      return;
-    }
+    if (this.#strangers.isSettled(leader)) return;
     const head = this.head;
     const [last, committed] = [this.#last, Buffer.from(prevHash)];
     const mended = this.#pastLives.mended(record, head);
@@ -261,19 +251,11 @@ export class LogVerifier {
       isFollowed: signed === hash,
       isMended: signed === mended,
     };
-    this.#strangers.push(one);
-    this.#byLeader.set(leader, [...(this.#byLeader.get(leader) ?? []), one]);
-    this.#byPlaceAfter.set(seq + 1, [...(this.#byPlaceAfter.get(seq + 1) ?? []), { one, hash, mended }]);
+    this.#strangers.keep(one, { hash, mended });
   }
 
-  /** Tells the strangers so far what came later. */
   #arrive(seq: number, hash: string, prev: string): void {
-    for (const one of this.#byLeader.get(link(seq, hash)) ?? []) one.isLeaderLater = true;
-    for (const { one, hash: own, mended } of this.#byPlaceAfter.get(seq) ?? []) {
-      one.isSucceeded = true;
-      if (prev !== '' && prev === own) one.isFollowed = true;
-      if (prev !== '' && prev === mended) one.isMended = true;
-    }
+    this.#strangers.arrive({ seq, link: link(seq, hash), prev });
   }
 }
 

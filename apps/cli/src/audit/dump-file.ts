@@ -13,8 +13,15 @@ const base64 = z
   .string()
   .refine((text) => bytesIn(text) !== null)
   .transform((text) => Buffer.from(text, 'base64'));
+/** Most partitions of a topic that a header may state, more than anybody gives one: each that is not there is missed by its name. */
+export const PARTITIONS_MAX = 10_000;
 const headerLine = z.object({
-  log: z.object({ log_id: z.string(), topic: z.string(), partition: z.int().min(0), partition_count: z.int().min(1) }),
+  log: z.object({
+    log_id: z.string(),
+    topic: z.string(),
+    partition: z.int().min(0).max(PARTITIONS_MAX),
+    partition_count: z.int().min(1).max(PARTITIONS_MAX),
+  }),
 });
 const schemaLine = z.object({ schema: z.object({ id: z.int().min(1), text: z.string() }) });
 const recordLine = z.object({

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Head } from '@recourse/chain';
 import { acceptedInDump } from './accepted.js';
+import { PARTITIONS_MAX } from './dump-file.js';
 import { auditDump } from './dump.js';
 import { recordInDump } from './dump-record.js';
 import { logInDump } from './prove.js';
@@ -104,6 +105,19 @@ describe('a dump with a header that lies about the partitions of its topic', () 
   it('is found where it is of a partition beyond those that it states', async () => {
     expect(await foundWith([[7, 1]])).toEqual(['7 damaged_header', '0 log_missing']);
   });
+
+  it.each([PARTITIONS_MAX + 1, 2 ** 32, Number.MAX_SAFE_INTEGER])(
+    'is found where it states more than any topic has, and none of them is looked for: %s',
+    async (count) => {
+      expect(await foundWith([[0, count]])).toEqual(['0 damaged_header', '0 log_missing']);
+      expect(
+        await foundWith([
+          [0, 1],
+          [count, 1],
+        ]),
+      ).toEqual(['0 damaged_header']);
+    },
+  );
 });
 
 describe('a dump that holds a log twice', () => {

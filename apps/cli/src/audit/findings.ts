@@ -16,7 +16,7 @@ export type MaterialFinding =
   | { readonly kind: 'damaged_header'; readonly file: string }
   | { readonly kind: 'damaged_line'; readonly file: string; readonly line: number }
   | { readonly kind: 'signatures_missing'; readonly file: string }
-  /** Void records that follow nothing, beyond those that are kept: nobody looked whether an accepted loss explains them. */
+  /** Void records that follow nothing, beyond those that are kept, and that no accepted loss explains. */
   | { readonly kind: 'unlisted'; readonly count: number }
   | { readonly kind: 'other_log'; readonly expected: string; readonly found: string };
 

@@ -12,25 +12,30 @@ beforeAll(async () => {
   await codecs.prepareWriter(LOG, { register: true });
 });
 
-/** A log whose owner lost what these records followed and accepts that, with one that was put behind them. */
-function reportAfter(explained: number) {
+type After = { readonly seq: number; readonly hash: Buffer };
+const elsewhere = (n: number): After => ({ seq: 3, hash: Buffer.from(String(n).padStart(32, '0')) });
+
+/** A log whose owner lost what the first of these follow and accepts that; the others follow what was never there. */
+function reportAfter(explained: number, others: readonly After[]) {
   const of = { logId: LOG_ID, topic: LOG, partition: 0, partitionCount: 1 };
   const audit = new PartitionAudit(of, { codecs, known: [], from: null });
   const write = chained(codecs, LOG);
   const key = Buffer.from('key');
-  const after = ({ seq, hash }: typeof LOST, reacted_seq: number) => ({
+  const after = ({ seq, hash }: After, reacted_seq: number) => ({
     key,
     value: codecs.encode(LOG, 'Progress', { seq: seq + 1, prev_hash: hash, decided_at: 1, cursors: [], reacted_seq }),
   });
+  const late = (from: number) => Array.from({ length: explained }, (_, n) => after(LOST, from + n));
   const lines = [
     write('Progress', { cursors: [], reacted_seq: 1 }, 'key').line,
-    ...Array.from({ length: explained }, (_, n) => after(LOST, n)),
-    after({ seq: 3, hash: Buffer.alloc(32, 9) }, 0),
+    ...late(0),
+    ...others.map((one) => after(one, 0)),
     write(
       'CutAccepted',
       { lost_from_seq: 2, lost_to_seq: LOST.seq, lost_head_hash: LOST.hash, by: 'a', reason: 'b' },
       'key',
     ).line,
+    ...late(explained),
   ];
   for (const [offset, line] of lines.entries()) audit.add({ offset, ...line });
   return auditReport(LOG_ID, [audit.report()], { signing: null, auditor: null });
@@ -39,14 +44,22 @@ const kindsIn = ({ partitions }: ReturnType<typeof reportAfter>): readonly strin
   partitions.flatMap(({ findings }) => findings.map(({ kind }) => kind));
 
 describe('a record that was put behind those that an accepted loss explains', () => {
-  it('is found by its name while all of them are kept', () => {
-    expect(kindsIn(reportAfter(999))).toEqual(['missing']);
+  it.each([0, 999, 1_000, 3_000])('is found by its name behind %s of them, which are no evidence', (explained) => {
+    expect(kindsIn(reportAfter(explained, []))).toEqual([]);
+    const report = reportAfter(explained, [elsewhere(1)]);
+    expect(kindsIn(report)).toEqual(['missing']);
+    expect(report).toMatchObject({ partitions: [{ unlisted: 0 }] });
   });
+});
 
-  it('leaves a log that is not sound where they are too many to keep, which the report says', () => {
-    const report = reportAfter(1_000);
-    expect(report).toMatchObject({ ok: false, partitions: [{ unlisted: 1 }] });
-    expect(kindsIn(report)).toEqual(['unlisted']);
-    expect(describeReport(report)).toContain(`unlisted in ${LOG}/0: 1 `);
+describe('evidence that is more than is kept', () => {
+  it.each([
+    ['each behind another record', Array.from({ length: 1_001 }, (_, n) => elsewhere(n)), 1],
+    ['all behind one record', Array.from({ length: 1_001 }, () => elsewhere(1)), 901],
+  ])('leaves a log that is not sound, which the report says: %s', (_, others, count) => {
+    const report = reportAfter(0, others);
+    expect(report).toMatchObject({ ok: false, partitions: [{ unlisted: count }] });
+    expect(kindsIn(report)).toContain('unlisted');
+    expect(describeReport(report)).toContain(`unlisted in ${LOG}/0: ${String(count)} `);
   });
 });

@@ -1,5 +1,8 @@
 // Verifies logs as they grow: whoever watches keeps the heads, so that nothing before them can change unseen.
+//
+// Boundary: asks anew at each look which partitions there are. A log never gets others; a topic that was made anew has.
 import type { SignedHead } from '@recourse/audit';
+import type { KnownHead } from '@recourse/chain';
 import type { Kafka, RawReader, SchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
@@ -42,13 +45,21 @@ class Watched {
   constructor(
     private readonly options: WatchOptions,
     private readonly codecs: Codecs,
-    readonly of: { readonly topic: string; readonly partition: number; readonly partitionCount: number },
+    readonly of: Place,
+    /** What was watched in its place while the topic had another number of partitions. */
+    before: Watched | undefined,
   ) {
-    this.#audit = this.#begun(options.known.get(this.name) ?? []);
+    this.#audit = this.#begun(before?.head ?? []);
   }
 
   get name(): string {
     return partitionName(this.of.topic, this.of.partition);
+  }
+
+  /** The head it had: what is read from the start again is compared with it. */
+  get head(): readonly KnownHead[] {
+    const { head_seq: seq, head_hash, next_offset: nextOffset } = this.#audit.report();
+    return seq === 0 ? [] : [{ seq, hash: Buffer.from(head_hash, 'hex'), nextOffset }];
   }
 
   /** Reads on; where what was read before is gone or another, from the start against the head it had. */
@@ -56,10 +67,7 @@ class Watched {
     const { topic, partition } = this.of;
     const before = this.#audit.report();
     if (!(await this.#stands(reader, before))) {
-      this.#audit = this.#begun([
-        ...(this.options.known.get(this.name) ?? []),
-        { seq: before.head_seq, hash: Buffer.from(before.head_hash, 'hex'), nextOffset: before.next_offset },
-      ]);
+      this.#audit = this.#begun(this.head);
       this.#offset = 0;
     }
     let records = 0;
@@ -93,12 +101,56 @@ class Watched {
     return check.report().findings.length === 0;
   }
 
-  #begun(known: ConstructorParameters<typeof PartitionAudit>[1]['known']): PartitionAudit {
+  #begun(head: readonly KnownHead[]): PartitionAudit {
     const leaves = leavesIn(this.options.scratch, this.of);
+    const known = [...(this.options.known.get(this.name) ?? []), ...head];
     return new PartitionAudit(
       { ...this.of, logId: this.options.logId },
       { codecs: this.codecs, known, from: null, leaves },
     );
+  }
+}
+
+interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  readonly partitionCount: number;
+}
+
+/** Every partition that is watched, as the topics are at a look. */
+class Watch {
+  #watched: ReadonlyMap<string, Watched> = new Map();
+  #gone: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly options: WatchOptions,
+    private readonly codecs: Codecs,
+  ) {}
+
+  get all(): readonly Watched[] {
+    return [...this.#watched.values()];
+  }
+
+  /** Asks which partitions there are, and says which are gone that were there, or that a head names, and that nobody was told of. */
+  async follow(): Promise<Look['news']> {
+    const counts = await partitionCounts(this.options);
+    const news = newsOf(goneFrom(counts, [...this.options.known.keys(), ...this.#watched.keys()]));
+    const untold = news.filter((one) => !this.#gone.has(idOf(one)));
+    const places = counts.flatMap(([topic, count]) =>
+      Array.from({ length: count ?? 0 }, (_, partition) => ({ topic, partition, partitionCount: count ?? 0 })),
+    );
+    const next = places.map((of) => this.#at(of));
+    // What a head names is missed at each look, and told of once.
+    this.#gone = new Set(news.map(idOf));
+    this.#watched = new Map(next.map((one) => [one.name, one]));
+    return untold;
+  }
+
+  #at(of: Place): Watched {
+    const before = this.#watched.get(partitionName(of.topic, of.partition));
+    return before?.of.partitionCount === of.partitionCount
+      ? before
+      : new Watched(this.options, this.codecs, of, before);
   }
 }
 
@@ -107,24 +159,18 @@ export async function* watchTopics(options: WatchOptions): AsyncGenerator<Look> 
   const reader = await options.kafka.rawReader();
   const codecs = createCodecs(options.registry);
   try {
-    const counts = await partitionCounts(options);
-    const watched = counts.flatMap(([topic, count]) =>
-      Array.from(
-        { length: count ?? 0 },
-        (_, partition) => new Watched(options, codecs, { topic, partition, partitionCount: count ?? 0 }),
-      ),
-    );
-    const gone = newsOf(goneFrom(counts, [...options.known.keys()]));
+    const watch = new Watch(options, codecs);
     for (let isFirst = true; ; isFirst = false) {
+      const gone = await watch.follow();
       const looks = [];
-      for (const one of watched) looks.push({ name: one.name, ...(await one.look(reader)) });
-      const lengths = watched.map(({ of, accepted }) => ({ ...of, head_seq: accepted }));
+      for (const one of watch.all) looks.push({ name: one.name, ...(await one.look(reader)) });
+      const lengths = watch.all.map(({ of, accepted }) => ({ ...of, head_seq: accepted }));
       const bare = isFirst && options.signed !== null ? unsignedIn(lengths, options.signed) : [];
       yield {
         records: looks.reduce((sum, { records }) => sum + records, 0),
-        accepted: watched.reduce((sum, { accepted }) => sum + accepted, 0),
+        accepted: watch.all.reduce((sum, { accepted }) => sum + accepted, 0),
         news: [
-          ...(isFirst ? gone : []),
+          ...gone,
           ...looks.flatMap(({ name, news }) => news.map((finding) => ({ partition: name, finding }))),
           ...bare,
         ],
@@ -135,6 +181,8 @@ export async function* watchTopics(options: WatchOptions): AsyncGenerator<Look> 
   }
 }
 
+const idOf = ({ partition, finding: { kind } }: Look['news'][number]): string => `${partition} ${kind}`;
+
 const newsOf = (reports: readonly PartitionReport[]): Look['news'] =>
   reports.flatMap(({ topic, partition, findings }) =>
     findings.map((finding) => ({ partition: partitionName(topic, partition), finding })),
@@ -142,7 +190,7 @@ const newsOf = (reports: readonly PartitionReport[]): Look['news'] =>
 
 /** Without any head at all the first log is named, so that a key that signed nothing never passes. */
 function unsignedIn(
-  lengths: readonly (Watched['of'] & { readonly head_seq: number })[],
+  lengths: readonly (Place & { readonly head_seq: number })[],
   heads: readonly SignedHead[],
 ): Look['news'] {
   const open = uncovered(lengths, heads);
