@@ -257,6 +257,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'this.notifier.store.figures(this.notifier.now());',
   },
   {
+    id: 'p12-misspelt-endpoint-is-none',
+    requirement: 'P12/named-endpoint',
+    spec: 'apps/notifier/src/http/deliveries.controller.unit.spec.ts',
+    test: 'notices of one endpoint, asked for by its name are not found where the tenant has no such endpoint: shard',
+    file: 'apps/notifier/src/http/deliveries.controller.ts',
+    find: 'if (!isTold) throw',
+    replace: "if (!isTold && name === '') throw",
+  },
+  {
     id: 'p12-tenants-of-an-endpoint-shown',
     requirement: 'P12/what-is-told',
     spec: 'apps/notifier/src/http/deliveries.controller.unit.spec.ts',

@@ -62,6 +62,7 @@ export class DeliveriesController {
       after: readPageCursor(list, place, cursor),
     });
     const { items, more } = limitTo(found, limit);
+    if (endpoint !== undefined && items.length === 0) this.refuseUnknown(endpoint, narrowed.tenant);
     const last = more ? items.at(-1) : undefined;
     return {
       items: await this.shown(items),
@@ -134,6 +135,14 @@ export class DeliveriesController {
     const isTheirs = endpoint?.tenants?.every((tenant) => tenant === principal.tenant) ?? false;
     if (endpoint === undefined || !(isTheirs || seesAllTenants(principal))) throw unknownEndpoint();
     return endpoint;
+  }
+
+  /** A name that nobody has is no endpoint without notices. One that is no more is known by those it has. */
+  private refuseUnknown(name: string, tenant: string | undefined): void {
+    const isTold = this.notifier.endpoints.some(
+      (one) => one.name === name && (tenant === undefined || (one.tenants?.includes(tenant) ?? true)),
+    );
+    if (!isTold) throw new EdgeRefusal('NOT_FOUND', `no endpoint called ${name} is told of what is yours`);
   }
 
   /** A delivery of another tenant is answered as if there were none. */

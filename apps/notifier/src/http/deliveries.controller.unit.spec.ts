@@ -66,3 +66,30 @@ describe('endpoints of notices, asked for by a tenant', () => {
     ]);
   });
 });
+
+describe('notices of one endpoint, asked for by its name', () => {
+  const GONE = endpoint('gone', ['acme']);
+  const asked = async (name: string, tenant = 'acme'): Promise<number> => {
+    const store = new MemoryNotifierStore();
+    for (const [at, one] of [SHARED, GONE].entries()) await store.queue(testOf(one, 'acme', String(at), NOW));
+    const notifier = {
+      headsSignedAt: () => Promise.resolve(null),
+      endpoints: [SHARED, EVERYBODY, OTHERS],
+      followed: () => [],
+      store,
+      now: () => NOW,
+      nonce: () => 'nonce',
+    };
+    const { items } = await new DeliveriesController(notifier).deliveries(callerOf(tenant), { endpoint: name });
+    return items.length;
+  };
+
+  it('are none of one that has sent none, and those of one that is no more', async () => {
+    expect([await asked('shared'), await asked('everybody'), await asked('gone')]).toEqual([1, 0, 1]);
+    expect(await asked('others', ALL_TENANTS)).toBe(0);
+  });
+
+  it.each(['shard', 'others'])('are not found where the tenant has no such endpoint: %s', async (name) => {
+    await expect(asked(name)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
