@@ -337,4 +337,22 @@ export const BREAKS: readonly Break[] = [
     find: 'findings.find(({ kind }) => !BESIDE.includes(kind))',
     replace: 'findings[0]',
   },
+  {
+    id: 'p11-heads-kept-for-ever',
+    requirement: 'P11/many-heads',
+    spec: 'apps/auditor/src/book/head-line.unit.spec.ts',
+    test: 'heads that were signed of a tree are kept in a bounded number, and one more costs as little as the first',
+    file: 'apps/auditor/src/book/head-line.ts',
+    find: 'if (this.#heads.length > HEADS_MAX) this.#heads',
+    replace: 'if (this.#heads.length < 0) this.#heads',
+  },
+  {
+    id: 'p11-lost-head-passed-over',
+    requirement: 'P11/many-heads',
+    spec: 'apps/auditor/src/book/kept-heads.unit.spec.ts',
+    test: 'heads that the file has and the log lacks are found wherever they were taken out, and no others, also where the file lacks some',
+    file: 'apps/auditor/src/book/kept-heads.ts',
+    find: 'if (!isSame) this.options.onLost(kept);',
+    replace: 'if (standing === undefined) this.options.onLost(kept);',
+  },
 ];

@@ -1,6 +1,6 @@
 // An auditor over a broker in memory, beside a log that its owner writes.
 import { generateKeyPairSync } from 'node:crypto';
-import { HashTree, NodeList, noteSigner } from '@recourse/audit';
+import { HashTree, headsText, NodeList, notesIn, noteSigner } from '@recourse/audit';
 import type { NoteSigner, SignedHead } from '@recourse/audit';
 import { FRAME_SIZE, genesisHead, leafHash, schemaIdOf } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
@@ -95,8 +95,7 @@ export class AuditedCluster {
       ...this.rests,
       onTrouble: (what, cause) => this.trouble.push(`${what}: ${String(cause)}`),
     });
-    await this.book.readOn();
-    if (withKept) this.auditor.learn(this.kept);
+    await this.auditor.prepare(notesIn([withKept ? headsText(this.kept) : '']));
   }
 
   #nodes(name: string): NodeList {

@@ -11,6 +11,7 @@ import type { NoteSignature, NoteSigner, SignedHead, TreeHead } from '@recourse/
 import { Failure } from '@recourse/kernel';
 import { raisedRecord } from './book/head-book.js';
 import type { BookRecord, HeadBook } from './book/head-book.js';
+import { KeptHeads } from './book/kept-heads.js';
 import type { FollowedPartition } from './follower/followed-partition.js';
 import { alarmNews } from './rules/alarm/alarm.decisions.js';
 import type { Alarm, Found } from './rules/alarm/alarm.messages.js';
@@ -62,11 +63,24 @@ export class Auditor {
 
   constructor(private readonly options: AuditorOptions) {}
 
-  /** Takes in heads from outside the log; those that the log lacks were lost there, the longest of each log tells how many. */
-  learn(heads: readonly SignedHead[]): void {
-    const lost = heads.filter((head) => this.options.book.learn(head)).sort((a, b) => a.size - b.size);
-    for (const { topic, partition, size } of lost)
-      this.#lost.set(treeName({ topic, partition }), { kind: 'heads_lost', topic, partition, seq: size, offset: null });
+  /**
+   * Reads the log of heads from its beginning, and beside it the notes that are kept elsewhere, oldest first. Heads that the log lacks
+   * were lost there, and are taken in; the longest of each log tells how many.
+   *
+   * Errors: those of the cluster.
+   */
+  async prepare(notes: Iterator<string>): Promise<void> {
+    const { book, signer } = this.options;
+    const kept = new KeptHeads({ notes, keys: [signer.key], onLost: (head) => this.#lose(head) });
+    await book.readOn((head) => kept.stands(head));
+    kept.end();
+  }
+
+  #lose(head: SignedHead): void {
+    const { topic, partition, size } = head;
+    this.options.book.learn(head);
+    if (size < (this.#lost.get(treeName(head))?.seq ?? 0)) return;
+    this.#lost.set(treeName(head), { kind: 'heads_lost', topic, partition, seq: size, offset: null });
   }
 
   start(): void {

@@ -1,11 +1,13 @@
 // A file of signed heads, as an auditor keeps it and hands it out: notes one behind the other, each ended by an empty line.
 //
 // A note holds an empty line of its own, before its signatures: a note ends at the empty line behind a line that begins with a dash.
+import { NOTE_BYTES_MAX } from './note.js';
 import type { NoteKey } from './note.js';
 import { readSignedHead } from './tree-head.js';
 import type { SignedHead } from './tree-head.js';
 
-const END = /(?<=\n— [^\n]+\n)\n/u;
+/** What ends a note: an empty line behind a signature. */
+const SIGNATURE = /^— ./u;
 
 /** What a file of heads holds. */
 export interface HeadsRead {
@@ -19,10 +21,37 @@ export function headsText(heads: readonly Pick<SignedHead, 'note'>[]): string {
   return heads.map(({ note }) => `${note}\n`).join('');
 }
 
+/** The notes of a file that comes in pieces, wherever those are cut: a file of years is longer than any text may be. */
+export function* notesIn(pieces: Iterable<string>): Generator<string> {
+  let note = '';
+  let last = '';
+  for (const line of linesIn(pieces)) {
+    if (line === '\n' && SIGNATURE.test(last)) {
+      if (note.trim() !== '') yield note;
+      [note, last] = ['', ''];
+      continue;
+    }
+    // What is longer than any note is read as none, however it goes on.
+    if (note.length <= NOTE_BYTES_MAX) note += line;
+    last = line;
+  }
+  if (note.trim() !== '') yield note;
+}
+
+/** Lines with what ends them; the last one may end in nothing. */
+function* linesIn(pieces: Iterable<string>): Generator<string> {
+  let rest = '';
+  for (const piece of pieces) {
+    const lines = `${rest}${piece}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield `${line}\n`;
+  }
+  if (rest !== '') yield rest;
+}
+
 /** Reads a file of heads; only those that one of the keys signed count. */
 export function readHeads(text: string, keys: readonly NoteKey[]): HeadsRead {
-  const notes = text.split(END).filter((note) => note.trim() !== '');
-  const heads = notes.map((note) => readSignedHead(note, keys));
+  const heads = Array.from(notesIn([text]), (note) => readSignedHead(note, keys));
   const good = heads.filter((head) => head !== null);
   return { heads: good, refused: heads.length - good.length };
 }

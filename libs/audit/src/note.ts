@@ -52,7 +52,7 @@ const SIGNATURE_BYTES = 64;
 const TIME_BYTES = 8;
 const DASH = '— ';
 /** Longest note that is read, octets: a head is far below it. */
-const NOTE_BYTES_MAX = 64 * 1024;
+export const NOTE_BYTES_MAX = 64 * 1024;
 /** What stands before the 32 octets of an Ed25519 key in its DER form (RFC 8410). */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 

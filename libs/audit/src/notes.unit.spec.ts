@@ -7,6 +7,7 @@ import {
   headText,
   isSignedBy,
   noteSigner,
+  notesIn,
   noteText,
   parseHeadText,
   parseNote,
@@ -110,5 +111,23 @@ describe('a file of heads', () => {
     const read = readHeads(headsText([...heads, other]), [auditor.key]);
     expect(read.heads.map(({ size }) => size)).toEqual([1, 2, 3]);
     expect(read.refused).toBe(1);
+  });
+
+  it('is read in pieces, wherever they are cut, and what is no note ends where the next one does', () => {
+    const notes = [1, 2, 3].map((size) => signed({ ...HEAD, size }, [auditor, witness]));
+    const text = headsText(notes.map((note) => ({ note })));
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 200 }), (length) => {
+        const pieces = Array.from({ length: Math.ceil(text.length / length) }, (_, n) =>
+          text.slice(n * length, (n + 1) * length),
+        );
+        expect([...notesIn(pieces)]).toEqual(notes);
+      }),
+    );
+    expect([...notesIn(['torn\n', text])].slice(1)).toEqual(notes.slice(1));
+    const noise = 'noise\n'.repeat(20_000);
+    const read = [...notesIn([noise, text])];
+    expect([read[0]?.length, read.slice(1)]).toEqual([expect.any(Number), notes.slice(1)]);
+    expect(read[0]?.length).toBeLessThan(noise.length);
   });
 });

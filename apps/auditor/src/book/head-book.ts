@@ -5,8 +5,9 @@
 // Invariants
 //   B1. A head counts only with the auditor's signature: who can write to the topic cannot sign.
 //   B2. What was not accepted is read again before anything else is appended.
+//   B3. What it keeps does not grow with the heads that were ever signed.
 import { ChainReader, FRAME_SIZE, genesisHead, leafHash, schemaIdOf } from '@recourse/chain';
-import { readSignedHead, treeName } from '@recourse/audit';
+import { originOf, readSignedHead, treeName } from '@recourse/audit';
 import type { NoteKey, SignedHead } from '@recourse/audit';
 import { Failure, InvariantViolation } from '@recourse/kernel';
 import type { Kafka, LogProducer, OutgoingRecord, RawReader } from '@recourse/kafka';
@@ -15,6 +16,7 @@ import type { BodyOf, Codecs, RecordTypeOf } from '@recourse/messages';
 import { contradicts } from '../rules/alarm/alarm.decisions.js';
 import type { Alarm, AlarmKind } from '../rules/alarm/alarm.messages.js';
 import { DETAILS } from '../rules/alarm/alarm.messages.js';
+import { HeadLine } from './head-line.js';
 
 export const TOPIC = 'recourse.signed-heads';
 const PARTITION = 0;
@@ -34,7 +36,7 @@ export interface HeadBookOptions {
 }
 
 export class HeadBook {
-  readonly #heads = new Map<string, SignedHead[]>();
+  readonly #lines = new Map<string, HeadLine>();
   readonly #generations = new Map<string, number>();
   readonly open = new Map<string, Alarm>();
   readonly closed = new Set<string>();
@@ -57,29 +59,30 @@ export class HeadBook {
     return this.#offset;
   }
 
-  /** Heads of the generation that counts, oldest first. */
+  /** Heads of the generation that counts, oldest first: the newest, and some of those before it. */
   signed(place: { readonly topic: string; readonly partition: number }): {
     readonly heads: readonly SignedHead[];
     readonly generation: number;
   } {
     const generation = this.#generations.get(treeName(place)) ?? 0;
-    const heads = (this.#heads.get(treeName(place)) ?? []).filter((head) => head.generation === generation);
-    return { heads, generation };
+    const { topic, partition } = place;
+    const origin = originOf({ logId: this.options.logId, topic, partition, generation });
+    return { heads: this.#lines.get(origin)?.heads ?? [], generation };
   }
 
-  /** Keeps a head that stands elsewhere than in the log: in the auditor's file. */
-  learn(head: SignedHead): boolean {
-    const heads = this.#heads.get(treeName(head)) ?? [];
-    if (heads.some(({ note }) => note === head.note)) return false;
-    this.#heads.set(
-      treeName(head),
-      [...heads, head].sort((a, b) => a.size - b.size),
-    );
-    return true;
+  /** Keeps a head, also one that stands elsewhere than in the log: in the auditor's file. */
+  learn(head: SignedHead): void {
+    const line = this.#lines.get(originOf(head)) ?? new HeadLine();
+    this.#lines.set(originOf(head), line);
+    line.add(head);
   }
 
-  /** Reads on to the end of the log. Errors: those of the cluster; Failure(LOG_CUT) where it ends before what was read. */
-  async readOn(): Promise<void> {
+  /**
+   * Reads on to the end of the log, and tells of each head there.
+   *
+   * Errors: those of the cluster; Failure(LOG_CUT) where it ends before what was read.
+   */
+  async readOn(onHead: (head: SignedHead) => void = () => undefined): Promise<void> {
     const { kafka, codecs } = this.options;
     await codecs.prepareWriter(TOPIC);
     this.#reader ??= await kafka.rawReader();
@@ -89,7 +92,7 @@ export class HeadBook {
       const { records, nextOffset } = await this.#reader.read(TOPIC, PARTITION, this.#offset);
       for (const record of records) {
         if (record.offset < this.#offset) continue;
-        if (this.#chain.read(record).kind === 'accepted') this.#fold(codecs.decodeSync(record.value));
+        if (this.#chain.read(record).kind === 'accepted') this.#fold(codecs.decodeSync(record.value), onHead);
       }
       if (nextOffset <= this.#offset) break;
       this.#offset = nextOffset;
@@ -134,13 +137,13 @@ export class HeadBook {
     });
   }
 
-  #fold(decoded: ReturnType<Codecs['decodeSync']>): void {
+  #fold(decoded: ReturnType<Codecs['decodeSync']>, onHead: (head: SignedHead) => void): void {
     const record = recordOf(TOPIC, decoded);
     switch (record?.type) {
       case undefined:
         return;
       case 'HeadsSigned':
-        for (const { note } of record.body.heads) this.#foldHead(note);
+        for (const { note } of record.body.heads) this.#foldHead(note, onHead);
         return;
       case 'AlarmRaised':
         this.open.set(record.body.alarm_id, alarmOf(record.body));
@@ -150,9 +153,11 @@ export class HeadBook {
     }
   }
 
-  #foldHead(note: string): void {
+  #foldHead(note: string, onHead: (head: SignedHead) => void): void {
     const head = readSignedHead(note, [this.options.key]);
-    if (head?.logId === this.options.logId) this.learn(head);
+    if (head?.logId !== this.options.logId) return;
+    this.learn(head);
+    onHead(head);
   }
 
   /** With an alarm that contradicts its heads a person gives them up: the next head begins another generation. */

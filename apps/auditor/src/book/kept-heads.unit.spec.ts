@@ -1,0 +1,66 @@
+// The auditor's file of heads, compared with its log while both are read once.
+import { describe, expect, it } from '@jest/globals';
+import type { SignedHead } from '@recourse/audit';
+import fc from 'fast-check';
+import { headOf, SIGNER } from './heads.testing.js';
+import { KeptHeads } from './kept-heads.js';
+
+const COUNT = 60;
+/** As they were signed: of three trees, the first of which has two generations. */
+const SIGNED = Array.from({ length: COUNT }, (_, n) =>
+  headOf(n < COUNT / 2 || n % 3 > 0 ? n + 1 : n - COUNT / 2, {
+    partition: n % 3,
+    generation: n >= COUNT / 2 && n % 3 === 0 ? 1 : 0,
+  }),
+);
+
+/** How far the file was read when the log was at its end, and what was lost. */
+function compared(log: readonly SignedHead[], file: readonly SignedHead[]): { read: number; lost: readonly number[] } {
+  const lost: number[] = [];
+  let read = 0;
+  const notes = file.map(({ note }) => note).values();
+  const counted = {
+    next: () => {
+      read += 1;
+      return notes.next();
+    },
+  };
+  const kept = new KeptHeads({ notes: counted, keys: [SIGNER.key], onLost: (head) => lost.push(head.signedAt) });
+  for (const head of log) kept.stands(head);
+  const readByThen = read;
+  kept.end();
+  return { read: readByThen, lost };
+}
+
+describe('heads that the file has and the log lacks', () => {
+  it('are found wherever they were taken out, and no others, also where the file lacks some', () => {
+    const some = fc.array(fc.boolean(), { minLength: COUNT, maxLength: COUNT });
+    const where = (picks: readonly boolean[]): readonly SignedHead[] => SIGNED.filter((_, n) => picks[n]);
+    fc.assert(
+      fc.property(some, some, (inLog, inFile) => {
+        const { lost } = compared(where(inLog), where(inFile));
+        const missing = SIGNED.filter((_, n) => inFile[n] && !inLog[n]).map(({ signedAt }) => signedAt);
+        expect([...lost].sort((a, b) => a - b)).toEqual(missing.sort((a, b) => a - b));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('are told where another head of the same length stands in the log', () => {
+    const [first, second, third] = [1, 2, 3].map((size) => headOf(size));
+    const file = [first, headOf(2, { mark: 'another', signedAt: 22 }), third].filter((head) => head !== undefined);
+    const log = [first, second, third].filter((head) => head !== undefined);
+    expect(compared(log, file).lost).toEqual([22]);
+  });
+
+  it('are none where the file says a head twice, or bears what nobody signed', () => {
+    const unsigned = { ...headOf(2), note: headOf(2).note.replace('next 2', 'next 3') };
+    expect(compared([headOf(1), headOf(3)], [headOf(1), headOf(1), unsigned, headOf(3), headOf(1)]).lost).toEqual([]);
+  });
+
+  it('are looked for in no more of the file than the log is behind, and a thousand heads that wait', () => {
+    const file = Array.from({ length: 1_200 }, (_, n) => headOf(n + 1));
+    expect(compared(file.slice(0, 50), file).read).toBeLessThanOrEqual(1_050);
+    expect(compared(file.slice(0, 50), file).lost).toHaveLength(1_150);
+  });
+});
