@@ -2,8 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { HashTree, headsText, NodeList, notesIn, noteSigner } from '@recourse/audit';
 import type { NoteSigner, SignedHead } from '@recourse/audit';
-import { FRAME_SIZE, genesisHead, leafHash, schemaIdOf } from '@recourse/chain';
+import { FRAME_SIZE, genesisHead, HASH_SIZE, leafHash, schemaIdOf } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
+import { ManualClock } from '@recourse/kernel';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
 import { createCodecs, lossReader } from '@recourse/messages';
@@ -21,6 +22,29 @@ export const WIRE = 'recourse.tool-results';
 const LOG_ID = 'log-1';
 const PARTITIONS = 2;
 
+/** Nodes of a tree on a disk that may be full, or damaged. */
+class Disk extends NodeList {
+  /** Nodes that fit; the one behind them does not, once. */
+  left = Infinity;
+
+  override append(tier: number, node: Buffer): void {
+    if (this.left === 0) {
+      this.left = Infinity;
+      throw new Error('ENOSPC');
+    }
+    this.left -= 1;
+    super.append(tier, node);
+  }
+
+  spoil(): void {
+    const count = this.count(0);
+    const rest = this.read(0, 1, count - 1);
+    this.truncate(0, 0);
+    this.append(0, Buffer.alloc(HASH_SIZE));
+    for (let at = 0; at < rest.length; at += HASH_SIZE) this.append(0, rest.subarray(at, at + HASH_SIZE));
+  }
+}
+
 /** A private key, PKCS#8 in PEM. */
 export function freshPem(): string {
   return generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
@@ -36,18 +60,20 @@ export class AuditedCluster {
   readonly trouble: string[] = [];
   /** What the auditor's loop rests by, where a spec starts it. */
   rests: Pick<AuditorOptions, 'sleep' | 'news'> = { sleep: () => Promise.resolve(), news: () => Promise.resolve() };
-  now = 1_800_000_000_000;
+  readonly clock = new ManualClock(1_800_000_000_000);
   #codecs: Codecs = createCodecs(this.registry.forActor('owner'));
   #heads = new Map<number, Head>();
-  #trees = new Map<string, NodeList>();
+  #trees = new Map<string, Disk>();
   book!: HeadBook;
   auditor!: Auditor;
 
-  static async start(witnesses: readonly Witness[] = []): Promise<AuditedCluster> {
-    const cluster = new AuditedCluster();
+  private constructor(private readonly partitions: number) {}
+
+  static async start(witnesses: readonly Witness[] = [], partitions = PARTITIONS): Promise<AuditedCluster> {
+    const cluster = new AuditedCluster(partitions);
     const admin = await cluster.kafka.admin();
     await admin.ensureTopics([
-      { name: LOG, partitions: PARTITIONS },
+      { name: LOG, partitions },
       { name: WIRE, partitions: 1 },
       { name: TOPIC, partitions: 1 },
     ]);
@@ -60,9 +86,9 @@ export class AuditedCluster {
   /** Another process of the auditor: what was in memory is gone; trees stay unless they are lost too. */
   async restart({ witnesses = [] as readonly Witness[], withoutTrees = false, withKept = false } = {}): Promise<void> {
     if (withoutTrees) this.#trees.clear();
-    const codecs = createCodecs(this.registry.forActor(`auditor-${this.now}`));
+    const codecs = createCodecs(this.registry.forActor(`auditor-${this.clock.monotonic()}`));
     const { kafka, signer } = this;
-    this.book = new HeadBook({ kafka, codecs, logId: LOG_ID, key: signer.key, now: () => this.now });
+    this.book = new HeadBook({ kafka, codecs, logId: LOG_ID, key: signer.key, now: () => this.clock.now() });
     const reader = await kafka.rawReader();
     const common = (topic: string, partition: number) => ({
       reader,
@@ -73,12 +99,12 @@ export class AuditedCluster {
       signed: () => this.book.signed({ topic, partition }),
     });
     const logs = Array.from(
-      { length: PARTITIONS },
+      { length: this.partitions },
       (_, partition): FollowedPartition =>
         new LogFollower({
           ...common(LOG, partition),
           codecs,
-          partitionCount: PARTITIONS,
+          partitionCount: this.partitions,
           lossIn: lossReader(codecs),
           voidsPermilleMax: 100,
         }),
@@ -91,21 +117,31 @@ export class AuditedCluster {
       keep: (heads) => this.kept.push(...heads),
       everyRecords: 1_000,
       everyMs: 1_000,
-      now: () => this.now,
+      clock: this.clock,
       ...this.rests,
       onTrouble: (what, cause) => this.trouble.push(`${what}: ${String(cause)}`),
     });
     await this.auditor.prepare(notesIn([withKept ? headsText(this.kept) : '']));
   }
 
-  #nodes(name: string): NodeList {
-    const nodes = this.#trees.get(name) ?? new NodeList();
+  #nodes(name: string): Disk {
+    const nodes = this.#trees.get(name) ?? new Disk();
     this.#trees.set(name, nodes);
     return nodes;
   }
 
+  /** The first leaf of a stored tree becomes another. */
+  spoilTree(name: string): void {
+    this.#nodes(name).spoil();
+  }
+
+  /** So many nodes of a tree fit, and the next one does not, once. */
+  fillDisk(name: string, count: number): void {
+    this.#nodes(name).left = count;
+  }
+
   async turn(): Promise<void> {
-    this.now += 1_000;
+    await this.clock.advance(1_000);
     await this.auditor.turn();
   }
 
@@ -147,12 +183,22 @@ export class AuditedCluster {
   }
 
   genesis(partition: number): Head {
-    return genesisHead({ logId: LOG_ID, topic: LOG, partition, partitionCount: PARTITIONS });
+    return genesisHead({ logId: LOG_ID, topic: LOG, partition, partitionCount: this.partitions });
   }
 
   /** Sizes that were signed of a partition, oldest first. */
   sizes(topic = LOG, partition = 0): readonly number[] {
     return this.book.signed({ topic, partition }).heads.map(({ size }) => size);
+  }
+
+  /** Instants that the records of heads bear. */
+  async decidedAt(): Promise<readonly number[]> {
+    const reader = await this.kafka.rawReader();
+    const { records } = await reader.read(TOPIC, 0, 0);
+    return records.map(({ value }) => {
+      const decoded = this.#codecs.decodeSync(value);
+      return decoded.kind === 'decoded' ? (decoded.body as { readonly decided_at: number }).decided_at : NaN;
+    });
   }
 
   alarms(): readonly string[] {

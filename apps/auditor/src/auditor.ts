@@ -5,10 +5,12 @@
 // Invariants
 //   A1. A head is signed only after what it stands on was looked at again, so that a log which was set back is never signed on.
 //   A2. Heads go to witnesses, then into the log, then into the file. A kill in between leaves a head that the next one extends.
-//   A3. A partition in trouble holds up no other.
+//   A3. A partition in trouble holds up no other, and a witness that is silent no more than one answer of a turn.
+//   A4. How often it signs is measured by a clock that nobody sets.
 import { extendsHead, headText, noteText, treeName } from '@recourse/audit';
 import type { NoteSignature, NoteSigner, SignedHead, TreeHead } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
+import type { Clock } from '@recourse/kernel';
 import { raisedRecord } from './book/head-book.js';
 import type { BookRecord, HeadBook } from './book/head-book.js';
 import { KeptHeads } from './book/kept-heads.js';
@@ -37,7 +39,7 @@ export interface AuditorOptions {
   /** A partition is signed when it has grown by so many records, or at the latest after so many milliseconds. */
   readonly everyRecords: number;
   readonly everyMs: number;
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Resolves when there may be something to read. */
   readonly news: () => Promise<void>;
@@ -49,16 +51,30 @@ export interface AuditorOptions {
 /** Least time between two looks at partitions that were quiet, and the most that news are waited for after it. */
 const POLL_MS = 500;
 const NEWS_WITHIN_MS = 1_000;
+/** Heads that a witness is asked to sign at a time. */
+const ASKED_AT_ONCE = 8;
+
+/** A head that may be signed. */
+interface Offer {
+  readonly head: TreeHead;
+  readonly partition: FollowedPartition;
+}
+
+/** Witnesses that did not sign in a turn: whoever was silent is not asked again in it. */
+type Failing = Map<string, 'silent' | 'wrong'>;
 
 export class Auditor {
   readonly #stopped = new AbortController();
   readonly #trouble = new Map<string, string>();
+  /** In which generation each partition was taken up; none where it has to be taken up, or anew. */
   readonly #generations = new Map<string, number>();
+  #failing: Failing = new Map();
   readonly #differing = new Map<string, Found>();
   readonly #lost = new Map<string, Found>();
   #told: ReadonlySet<string> = new Set();
   #isCaughtUp = false;
-  #signedAt = 0;
+  /** By the clock that nobody sets. */
+  #signedAt = -Infinity;
   #loop: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: AuditorOptions) {}
@@ -92,10 +108,14 @@ export class Auditor {
     await this.#loop;
   }
 
+  /** A witness that fails is told of, and is nobody's whom this process could wait for. */
   health(): { readonly ready: boolean; readonly trouble: Readonly<Record<string, string>>; readonly alarms: number } {
     return {
       ready: this.#isCaughtUp && this.#trouble.size === 0,
-      trouble: Object.fromEntries(this.#trouble),
+      trouble: Object.fromEntries([
+        ...Array.from(this.#failing.keys(), (name) => [name, 'WITNESS_UNAVAILABLE'] as const),
+        ...this.#trouble,
+      ]),
       alarms: this.options.book.open.size,
     };
   }
@@ -116,14 +136,14 @@ export class Auditor {
 
   /** Reads on once, signs what is due and raises what is new; answers how many records came. */
   async turn(): Promise<number> {
-    const { book, partitions, everyMs, now } = this.options;
+    const { book, partitions, everyMs, clock } = this.options;
     await book.readOn();
     let count = 0;
-    for (const partition of partitions) count += await this.#guarded(partition, () => this.#readOn(partition));
-    const isDue = now() - this.#signedAt >= everyMs;
+    for (const partition of partitions) count += (await this.#guarded(partition, () => this.#readOn(partition))) ?? 0;
+    const isDue = clock.monotonic() - this.#signedAt >= everyMs;
     const grown = partitions.filter((partition) => this.#isDue(partition, isDue));
     await this.#sign(grown);
-    if (isDue) this.#signedAt = now();
+    if (isDue) this.#signedAt = clock.monotonic();
     await this.#raise();
     this.#trouble.delete('auditor');
     this.#isCaughtUp = true;
@@ -147,13 +167,14 @@ export class Auditor {
   }
 
   async #sign(partitions: readonly FollowedPartition[]): Promise<void> {
-    const heads: SignedHead[] = [];
+    const offers: Offer[] = [];
     for (const partition of partitions) {
-      await this.#guarded(partition, () => partition.lookBack());
-      const head = this.#offered(partition);
-      if (head !== null) heads.push(await this.#signed(head, partition));
+      if (!this.#generations.has(treeName(partition))) continue;
+      const head = await this.#guarded(partition, () => this.#offered(partition));
+      if (head !== null) offers.push({ head, partition });
     }
-    if (heads.length === 0) return;
+    if (offers.length === 0) return;
+    const heads = await this.#allSigned(offers);
     const record: BookRecord = {
       type: 'HeadsSigned',
       body: { heads: heads.map(({ topic, partition, size, note }) => ({ topic, partition, size, note })) },
@@ -163,52 +184,70 @@ export class Auditor {
     this.options.onSigned?.(heads);
   }
 
-  /** A head that extends the last one and says more than it. */
-  #offered(partition: FollowedPartition): TreeHead | null {
-    const head = this.#trouble.has(treeName(partition)) ? null : partition.head(this.options.now());
+  /** A head that extends the last one and says more than it. Errors: those of the cluster; Failure(TREE_DAMAGED). */
+  async #offered(partition: FollowedPartition): Promise<TreeHead | null> {
+    await partition.lookBack();
+    const head = partition.head(this.options.clock.now());
     const last = this.options.book.signed(partition).heads.at(-1);
     if (head === null || last === undefined) return head;
     if (head.size <= last.size) return null;
-    return extendsHead(last, head, last.size === 0 ? [] : partition.tree.consistency(last.size, head.size))
-      ? head
-      : null;
+    if (extendsHead(last, head, last.size === 0 ? [] : partition.tree.consistency(last.size, head.size))) return head;
+    throw new Failure('TREE_DAMAGED', `the stored tree of ${treeName(partition)} does not extend ${last.size} records`);
   }
 
-  async #signed(head: TreeHead, { tree }: FollowedPartition): Promise<SignedHead> {
-    const { signer, witnesses, now } = this.options;
+  async #allSigned(offers: readonly Offer[]): Promise<readonly SignedHead[]> {
+    const failing: Failing = new Map();
+    const heads: SignedHead[] = [];
+    for (let from = 0; from < offers.length; from += ASKED_AT_ONCE) {
+      const some = offers.slice(from, from + ASKED_AT_ONCE);
+      heads.push(...(await Promise.all(some.map((offer) => this.#signed(offer, failing)))));
+    }
+    this.#failing = failing;
+    return heads;
+  }
+
+  async #signed({ head, partition: { tree } }: Offer, failing: Failing): Promise<SignedHead> {
+    const { signer, witnesses, clock } = this.options;
     const text = headText(head);
-    const own = signer.sign(text, Math.floor(now() / 1_000));
+    const own = signer.sign(text, Math.floor(clock.now() / 1_000));
     const alone: SignedHead = { ...head, note: noteText({ text, signatures: [own] }) };
     const proofFrom = (size: number): readonly Buffer[] | null =>
       size > head.size ? null : size === 0 ? [] : tree.consistency(size, head.size);
-    const asked = await Promise.all(witnesses.map((witness) => this.#cosigned(witness, alone, proofFrom)));
+    const cosigners = witnesses.filter(({ name }) => failing.get(name) !== 'silent');
+    const asked = await Promise.all(
+      cosigners.map((witness) =>
+        witness.cosign(alone, proofFrom).then(
+          (signature) => this.#agreed(witness, head, signature),
+          (cause: unknown) => this.#declined(witness, { head, cause, failing }),
+        ),
+      ),
+    );
     const signatures = [own, ...asked.filter((one) => one !== null)];
     return { ...head, note: noteText({ text, signatures }) };
   }
 
-  async #cosigned(
+  #agreed({ name }: Witness, head: TreeHead, signature: NoteSignature): NoteSignature {
+    this.#differing.delete(`${name} ${treeName(head)}`);
+    return signature;
+  }
+
+  #declined(
     witness: Witness,
-    head: SignedHead,
-    proofFrom: (size: number) => readonly Buffer[] | null,
-  ): Promise<NoteSignature | null> {
+    { head, cause, failing }: { readonly head: TreeHead; readonly cause: unknown; readonly failing: Failing },
+  ): null {
     const { topic, partition, size } = head;
     const name = `${witness.name} ${treeName(head)}`;
-    try {
-      const signature = await witness.cosign(head, proofFrom);
-      this.#trouble.delete(witness.name);
-      this.#differing.delete(name);
-      return signature;
-    } catch (cause) {
-      // It refuses every head from the first on: what it differs at does not move with each.
-      if (cause instanceof Failure && cause.code === 'WITNESS_REFUSED' && !this.#differing.has(name))
-        this.#differing.set(name, { kind: 'witness_differs', topic, partition, seq: size, offset: null });
-      this.options.onTrouble(witness.name, cause);
-      return null;
-    }
+    const isRefused = cause instanceof Failure && cause.code === 'WITNESS_REFUSED';
+    // It refuses every head from the first on: what it differs at does not move with each.
+    if (isRefused && !this.#differing.has(name))
+      this.#differing.set(name, { kind: 'witness_differs', topic, partition, seq: size, offset: null });
+    if (!isRefused) failing.set(witness.name, cause instanceof Failure ? 'wrong' : 'silent');
+    this.options.onTrouble(witness.name, cause);
+    return null;
   }
 
   async #raise(): Promise<void> {
-    const { book, partitions, now, onAlarm } = this.options;
+    const { book, partitions, clock, onAlarm } = this.options;
     const found = [
       ...partitions.flatMap((partition) => partition.found),
       ...this.#differing.values(),
@@ -216,7 +255,7 @@ export class Auditor {
     ];
     const { open, closed } = book;
     const generationOf = (place: Pick<Found, 'topic' | 'partition'>): number => book.signed(place).generation;
-    const { raised, over, told } = alarmNews(found, { open, closed, told: this.#told, generationOf }, now());
+    const { raised, over, told } = alarmNews(found, { open, closed, told: this.#told, generationOf }, clock.now());
     this.#told = told;
     const records: BookRecord[] = [
       ...raised.map(raisedRecord),
@@ -228,15 +267,17 @@ export class Auditor {
     if (await book.append(records)) for (const alarm of raised) onAlarm?.(alarm);
   }
 
-  async #guarded<T>(partition: FollowedPartition, work: () => Promise<T>): Promise<T | 0> {
+  async #guarded<T>(partition: FollowedPartition, work: () => Promise<T>): Promise<T | null> {
     const name = treeName(partition);
     try {
       const result = await work();
       this.#trouble.delete(name);
       return result;
     } catch (cause) {
+      // What failed in the middle of a record left what is stored and what is known apart: it is taken up from what was signed.
+      if (!(cause instanceof Failure) || cause.code === 'TREE_DAMAGED') this.#generations.delete(name);
       this.#note(name, cause);
-      return 0;
+      return null;
     }
   }
 

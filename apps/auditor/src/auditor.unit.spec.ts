@@ -46,7 +46,7 @@ describe('an auditor', () => {
     await cluster.write(3);
     await turnsOf(100);
     expect([rests, cluster.sizes()]).toEqual([1, []]);
-    cluster.now += 1_000;
+    await cluster.clock.advance(1_000);
     news.resolve(undefined);
     await turnsOf(100);
     expect([rests, cluster.sizes()]).toEqual([2, [3]]);
@@ -77,6 +77,74 @@ describe('an auditor', () => {
     await cluster.turn();
     expect(cluster.sizes()).toEqual([300, 305, 310]);
     expect(cluster.alarms()).toEqual([]);
+  });
+});
+
+describe('an auditor whose clock was a day ahead', () => {
+  const DAY_MS = 86_400_000;
+
+  it('goes on signing once it is put right, and what it writes never goes back in time', async () => {
+    const cluster = await AuditedCluster.start();
+    const rightly = cluster.clock.now();
+    await cluster.write(2);
+    cluster.clock.set(rightly + DAY_MS);
+    await cluster.turn();
+    cluster.clock.set(rightly);
+    await cluster.write(1);
+    await cluster.turn();
+    await cluster.restart();
+    await cluster.write(1);
+    await cluster.turn();
+    expect(cluster.sizes()).toEqual([2, 3, 4]);
+    expect(cluster.book.signed({ topic: LOG, partition: 0 }).heads.map(({ signedAt }) => signedAt - rightly)).toEqual([
+      DAY_MS + 1_000,
+      1_000,
+      2_000,
+    ]);
+    expect((await cluster.decidedAt()).map((at) => at - rightly)).toEqual(Array(3).fill(DAY_MS + 1_000));
+  });
+});
+
+describe('an auditor whose stored tree is not what it signed', () => {
+  it('says so, reads the log anew, and signs on', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(3);
+    await cluster.turn();
+    cluster.spoilTree(`${LOG}/0`);
+    await cluster.write(3);
+    await cluster.turn();
+    expect([cluster.sizes(), cluster.auditor.health()]).toMatchObject([
+      [3],
+      { ready: false, trouble: { [`${LOG}/0`]: 'TREE_DAMAGED' } },
+    ]);
+    await cluster.write(1);
+    await cluster.turn();
+    expect([cluster.sizes(), cluster.alarms(), cluster.auditor.health()]).toMatchObject([
+      [3, 7],
+      [],
+      { ready: true, trouble: {} },
+    ]);
+  });
+
+  it('goes on from what it signed where the disk was full in the middle of a batch, and others are signed meanwhile', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.send(WIRE, ['a', 'b', 'c']);
+    await cluster.turn();
+    await cluster.send(WIRE, ['d', 'e', 'f', 'g']);
+    await cluster.write(2);
+    cluster.fillDisk(`${WIRE}/0`, 2);
+    await cluster.turn();
+    expect([cluster.sizes(WIRE), cluster.sizes(), cluster.auditor.health()]).toMatchObject([
+      [3],
+      [2],
+      { ready: false, trouble: { [`${WIRE}/0`]: 'INTERNAL' } },
+    ]);
+    await cluster.turn();
+    expect([cluster.sizes(WIRE), cluster.alarms(), cluster.auditor.health()]).toMatchObject([
+      [3, 7],
+      [],
+      { ready: true, trouble: {} },
+    ]);
   });
 });
 
@@ -281,6 +349,41 @@ describe('a witness', () => {
     await refused.close('ada');
     await refused.turn();
     expect(refused.alarms()).toEqual([]);
+  });
+
+  it('that hangs is asked once a turn, told of as long as it does, and makes nobody unready', async () => {
+    const answers: (() => void)[] = [];
+    let asked = 0;
+    const hung: Witness = {
+      name: 'hung',
+      cosign: (head, proofFrom) => {
+        asked += 1;
+        return asked > 8
+          ? willing.cosign(head, proofFrom)
+          : new Promise((_resolve, reject) => {
+              answers.push(() => {
+                reject(new DOMException('it took too long', 'TimeoutError'));
+              });
+            });
+      },
+    };
+    const cluster = await AuditedCluster.start([hung, willing], 12);
+    for (let partition = 0; partition < 12; partition += 1) await cluster.write(2, { partition });
+    const turn = cluster.turn();
+    await turnsOf(100);
+    expect(answers).toHaveLength(8);
+    for (const answer of answers) answer();
+    await turn;
+    expect([asked, cluster.sizes(LOG, 11)]).toEqual([8, [2]]);
+    expect(cluster.kept.map(({ partition }) => partition)).toEqual(Array.from({ length: 12 }, (_, n) => n));
+    expect(parseNote(cluster.kept[11]?.note ?? '')?.signatures.map(({ name }) => name)).toEqual([
+      'auditor.spec',
+      'witness.spec',
+    ]);
+    expect(cluster.auditor.health()).toMatchObject({ ready: true, trouble: { hung: 'WITNESS_UNAVAILABLE' } });
+    await cluster.write(2);
+    await cluster.turn();
+    expect([asked, cluster.auditor.health().trouble]).toEqual([9, {}]);
   });
 
   it('that signs again and then refuses once more raises an alarm anew', async () => {

@@ -37,7 +37,7 @@ export async function startAuditor(config: AuditorConfig): Promise<void> {
   const signer = noteSigner(config.keyName, 'log', config.key);
   const kafka = kafkaOf(config, logger);
   const codecs = createCodecs(createSchemaRegistry({ url: config.registryUrl }));
-  const book = new HeadBook({ kafka, codecs, logId: config.logId, key: signer.key, now: Date.now });
+  const book = new HeadBook({ kafka, codecs, logId: config.logId, key: signer.key, now: () => systemClock.now() });
   const reader = await kafka.rawReader();
   const partitions = await partitionsOf(config, { kafka, reader, codecs, book });
   const bell = new NewsBell({ kafka, positions: () => [book, ...partitions], waitMs: NEWS_WAIT_MS });
@@ -74,7 +74,7 @@ function auditorOf(
     },
     everyRecords: config.everyRecords,
     everyMs: config.everyMs,
-    now: Date.now,
+    clock: systemClock,
     sleep: quietly,
     onTrouble: (what, cause) => {
       logger.warn({ what, err: cause }, 'an operation failed and is tried again');

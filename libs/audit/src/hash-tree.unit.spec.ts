@@ -1,12 +1,13 @@
 // The stored tree: the same roots and proofs as RFC 6962 says, in memory and in files, also after a kill.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, truncateSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { consistencyProof, inclusionProof, merkleRoot } from '@recourse/chain';
+import { consistencyProof, HASH_SIZE, inclusionProof, merkleRoot } from '@recourse/chain';
 import { HashTree, NodeFiles, NodeList } from './index.js';
+import type { WriteAt } from './node-store.js';
 
 const SIZE = 1_500;
 const leaves = Array.from({ length: SIZE }, (_, n) => createHash('sha256').update(String(n)).digest());
@@ -81,5 +82,31 @@ describe('a tree in files', () => {
     expect(cut.tree.root().equals(tree.rootAt(300))).toBe(true);
     expect(grown(cut).rootAt(SIZE).equals(tree.rootAt(SIZE))).toBe(true);
     cut.close();
+  });
+
+  it('is whole where the disk takes less than it was given, and where it was full and is so no more', () => {
+    let isFull = true;
+    const write: WriteAt = (file, bytes, position) => {
+      if (bytes.length > HASH_SIZE * 2_000 && isFull) {
+        isFull = false;
+        throw new Error('ENOSPC');
+      }
+      return writeSync(file, bytes, 0, Math.min(bytes.length, 4_096), position);
+    };
+    const [kept, right] = [new HashTree(new NodeFiles(folder, 'd', write)), new HashTree(new NodeList())];
+    for (let n = 0; n < 2_500; n += 1) {
+      const leaf = leaves[n % SIZE] ?? Buffer.alloc(HASH_SIZE);
+      right.append(leaf);
+      try {
+        kept.append(leaf);
+      } catch {
+        kept.append(leaf);
+      }
+    }
+    expect([isFull, kept.count]).toEqual([false, 2_500]);
+    kept.close();
+    const again = new HashTree(new NodeFiles(folder, 'd'));
+    expect(again.rootAt(2_500).equals(right.rootAt(2_500))).toBe(true);
+    again.close();
   });
 });

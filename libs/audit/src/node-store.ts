@@ -16,6 +16,10 @@ export interface NodeStore {
   close(): void;
 }
 
+/** Writes octets at a place of a file; answers how many, which on a full disk are fewer. Errors: those of the disk. */
+export type WriteAt = (file: number, bytes: Buffer, position: number) => number;
+const writeAt: WriteAt = (file, bytes, position) => writeSync(file, bytes, 0, bytes.length, position);
+
 /** Nodes that are written at once. */
 const PENDING_NODES = 2_048;
 
@@ -52,7 +56,10 @@ class TierFile {
   #pendingCount = 0;
   #written: number;
 
-  constructor(path: string) {
+  constructor(
+    path: string,
+    private readonly write: WriteAt,
+  ) {
     this.#file = openSync(path, openMode(path));
     // A kill between two writes leaves part of a node at the most.
     this.#written = Math.floor(fstatSync(this.#file).size / HASH_SIZE);
@@ -62,16 +69,18 @@ class TierFile {
     return this.#written + this.#pendingCount;
   }
 
+  /** What cannot be written is not appended, and what was before it stays pending. */
   append(node: Buffer): void {
+    if (this.#pendingCount === PENDING_NODES) this.flush();
     this.#pending.set(node, this.#pendingCount * HASH_SIZE);
     this.#pendingCount += 1;
-    if (this.#pendingCount === PENDING_NODES) this.flush();
   }
 
   flush(): void {
     if (this.#pendingCount === 0) return;
     const bytes = this.#pendingCount * HASH_SIZE;
-    writeSync(this.#file, this.#pending, 0, bytes, this.#written * HASH_SIZE);
+    const at = this.#written * HASH_SIZE;
+    for (let done = 0; done < bytes;) done += this.write(this.#file, this.#pending.subarray(done, bytes), at + done);
     this.#written += this.#pendingCount;
     this.#pendingCount = 0;
   }
@@ -108,6 +117,7 @@ export class NodeFiles implements NodeStore {
   constructor(
     private readonly folder: string,
     private readonly name: string,
+    private readonly write: WriteAt = writeAt,
   ) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
@@ -139,7 +149,7 @@ export class NodeFiles implements NodeStore {
 
   #tier(tier: number): TierFile {
     for (let next = this.#tiers.length; next <= tier; next += 1)
-      this.#tiers.push(new TierFile(join(this.folder, `${this.name}.t${next}`)));
+      this.#tiers.push(new TierFile(join(this.folder, `${this.name}.t${next}`), this.write));
     const file = this.#tiers[tier];
     if (file === undefined) throw new RangeError(`no tier ${tier}`);
     return file;

@@ -108,6 +108,12 @@ export const FAILURES = {
     summary:
       'A witness has signed a head that this one does not extend: the log was set back or rewritten, or two auditors sign under one name. An alarm names the log.',
   },
+  TREE_DAMAGED: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'What the auditor stores of a log does not extend the head it signed last: its disk is damaged, or was full. It reads the log anew, and signs it then. Look at the disk.',
+  },
   PARTITION_COUNT_CHANGED: {
     retry: 'never',
     httpStatus: 503,

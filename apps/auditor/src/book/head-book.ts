@@ -42,6 +42,7 @@ export class HeadBook {
   readonly closed = new Set<string>();
   #chain: ChainReader;
   #offset = 0;
+  /** Of the newest record: time never goes back along a chain, also where the clock did. */
   #decidedAt = 0;
   #reader: RawReader | null = null;
   #producer: LogProducer | null = null;
@@ -139,6 +140,7 @@ export class HeadBook {
 
   #fold(decoded: ReturnType<Codecs['decodeSync']>, onHead: (head: SignedHead) => void): void {
     const record = recordOf(TOPIC, decoded);
+    this.#decidedAt = Math.max(this.#decidedAt, decidedAtOf(decoded));
     switch (record?.type) {
       case undefined:
         return;
@@ -169,6 +171,11 @@ export class HeadBook {
     if (contradicts(alarm.kind))
       this.#generations.set(treeName(alarm), (this.#generations.get(treeName(alarm)) ?? 0) + 1);
   }
+}
+
+function decidedAtOf(decoded: ReturnType<Codecs['decodeSync']>): number {
+  if (decoded.kind !== 'decoded') return 0;
+  return Number((decoded.body as { readonly decided_at?: unknown }).decided_at ?? 0);
 }
 
 function alarmOf(body: BodyOf<typeof TOPIC, 'AlarmRaised'>): Alarm {
