@@ -383,6 +383,13 @@ describe('alerts', () => {
     expect([status, out]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 
+  it('miss no signature where the installation has no auditor', () => {
+    const alertsIn = ({ out }: Ran): readonly string[] => out.match(/(?<=- alert: )\w+/g) ?? [];
+    const all = alertsIn(whole);
+    expect(all).toContain('RecourseHeadsOld');
+    expect(alertsIn(render({ auditor: { enabled: false } }))).toEqual(all.filter((one) => one !== 'RecourseHeadsOld'));
+  });
+
   it('reach the cluster as they stand, with runbooks where they are published, and so does the dashboard', () => {
     const alerts = textOf('deploy/helm/recourse/files/alerts.yaml');
     const published = alerts.replaceAll('https://runbooks.invalid/runbooks.md', 'https://docs.example.org/runbooks.md');

@@ -41,6 +41,7 @@ import { Notifier } from './notifier.js';
 import type { NotifierOptions } from './notifier.js';
 import { measure } from './reads/gauges.js';
 import { NewestHeads } from './reads/newest-heads.js';
+import type { SignedPlace } from './reads/newest-heads.js';
 import { EndpointSender } from './sender/endpoint-sender.js';
 import type { SenderOptions } from './sender/endpoint-sender.js';
 import { sendWebhook } from './sender/webhook.http.js';
@@ -120,7 +121,7 @@ async function partsOf(config: NotifierConfig, logger: Logger): Promise<Parts> {
   const codecs = createCodecs(schemas.registry);
   const opened = await reached(logger, 'logs', () => openLogs(kafka, codecs, config.logId));
   const heads = newestHeads(kafka, codecs, config.logId);
-  const measured = { endpoints: config.endpoints, store, signedAt: () => signedAt(heads) };
+  const measured = { endpoints: config.endpoints, store, signed: () => signedIn(heads) };
   metrics.beforeRead(() => measure(measured, metrics));
   const bell = bellOf(kafka, opened);
   return { config, authenticate, store, schemas, opened, heads, bell, metrics, logger };
@@ -278,10 +279,16 @@ function followedBy({ name, topic, partition, follower }: Follower, notifier: No
 function newestHeads(kafka: Kafka, codecs: Codecs, logId: string): NewestHeads {
   return new NewestHeads(
     new OwnLog({ kafka, codecs, logId, topic: 'recourse.signed-heads', partition: 0, partitionCount: 1 }),
+    Date.now,
   );
 }
 
 /** Null also while its broker says nothing. */
 function signedAt(heads: NewestHeads): Promise<number | null> {
   return within(heads.signedAt(), HEADS_WITHIN_MS, 'the log of heads').catch(() => null);
+}
+
+/** None also while its broker says nothing. */
+function signedIn(heads: NewestHeads): Promise<readonly SignedPlace[]> {
+  return within(heads.places(), HEADS_WITHIN_MS, 'the log of heads').catch(() => []);
 }

@@ -40,7 +40,7 @@ export const NOTIFIER_METRICS = {
   signedHeadAge: {
     name: 'recourse_signed_head_age_seconds',
     kind: 'gauge',
-    help: 'Time since the auditor last signed heads, as its log tells the notifier; absent while nobody can say.',
-    labels: [],
+    help: 'Time since the auditor last signed a log or wire, by partition, as its log tells the notifier; absent where it has not lately, and while nobody can say.',
+    labels: ['log', 'partition'],
   },
 } as const;

@@ -3,6 +3,7 @@
 import type { Metrics } from '@recourse/telemetry';
 import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
 import type { NotifierStore } from '../store/notifier-store.port.js';
+import type { SignedPlace } from './newest-heads.js';
 
 /** The auditor has one alarm of a kind for a partition: more than these are as bad. */
 const ALARMS_MAX = 1_000;
@@ -10,23 +11,24 @@ const ALARMS_MAX = 1_000;
 export interface Measured {
   readonly endpoints: readonly Pick<Endpoint, 'name'>[];
   readonly store: Pick<NotifierStore, 'figures' | 'items'>;
-  /** When heads were signed last, epoch milliseconds; null where nobody can say. */
-  readonly signedAt: () => Promise<number | null>;
+  /** When each log was signed last; none where nobody can say. */
+  readonly signed: () => Promise<readonly SignedPlace[]>;
 }
 
 /** Sets the gauges of every endpoint of the file, of open alarms, and of the heads. A store that does not answer leaves its own as they were. */
 export async function measure(
-  { endpoints, store, signedAt }: Measured,
+  { endpoints, store, signed }: Measured,
   metrics: Pick<Metrics, 'set' | 'clear'>,
 ): Promise<void> {
   metrics.clear('signedHeadAge');
   const now = Date.now();
-  const [figures, at] = await Promise.all([
+  const [figures, places] = await Promise.all([
     store.figures(now).catch(() => null),
-    signedAt(),
+    signed(),
     measureAlarms(store, metrics),
   ]);
-  if (at !== null) metrics.set('signedHeadAge', {}, Math.max(0, now - at) / 1_000);
+  for (const { log, partition, at } of places)
+    metrics.set('signedHeadAge', { log, partition: String(partition) }, Math.max(0, now - at) / 1_000);
   if (figures === null) return;
   for (const { name: endpoint } of endpoints) {
     const { oldestDueAt, offSince = null, givenUp = 0 } = figures.find(({ name }) => name === endpoint) ?? {};

@@ -48,7 +48,7 @@ describe('notices that did not arrive', () => {
       await store.settle(one, { event: 'GivenUp', error: null, nextAt: 0, closesEndpoint: false }, 1_001);
     const said: unknown[] = [];
     await measure(
-      { endpoints: [{ name: 'chat' }, { name: 'desk' }], store, signedAt: () => Promise.resolve(null) },
+      { endpoints: [{ name: 'chat' }, { name: 'desk' }], store, signed: () => Promise.resolve([]) },
       { clear: () => undefined, set: (name, labels, value) => said.push([name, labels, value]) },
     );
     expect(said).toEqual([
@@ -58,6 +58,22 @@ describe('notices that did not arrive', () => {
       ['webhookOldestSeconds', { endpoint: 'desk' }, 0],
       ['webhooksGivenUp', { endpoint: 'desk' }, 0],
       ['webhookEndpointOff', { endpoint: 'desk' }, 0],
+    ]);
+  });
+});
+
+describe('the age of signed heads', () => {
+  it('is told by log and partition, and of none while nobody can say', async () => {
+    const said: (readonly unknown[])[] = [];
+    const store = { figures: () => Promise.resolve([]), items: () => Promise.resolve([]) };
+    const metrics = { clear: () => undefined, set: (...one: readonly unknown[]) => said.push(one) };
+    const at = Date.now() - 3_600_000;
+    const places = [0, 1].map((partition) => ({ log: 'recourse.budgets', partition, at }));
+    await measure({ endpoints: [], store, signed: () => Promise.resolve(places) }, metrics);
+    await measure({ endpoints: [], store, signed: () => Promise.resolve([]) }, metrics);
+    expect(said.map(([name, labels, age]) => [name, labels, Number(age) >= 3_600])).toEqual([
+      ['signedHeadAge', { log: 'recourse.budgets', partition: '0' }, true],
+      ['signedHeadAge', { log: 'recourse.budgets', partition: '1' }, true],
     ]);
   });
 });

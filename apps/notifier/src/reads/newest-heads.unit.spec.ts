@@ -34,9 +34,14 @@ async function heads() {
     expect(await owner.append(batch)).toBe('accepted');
   };
   return {
-    sign: (at: number) => append('HeadsSigned', { heads: [] }, at),
+    sign: (at: number, partitions: readonly number[] = [0]) =>
+      append(
+        'HeadsSigned',
+        { heads: partitions.map((partition) => ({ topic: 'recourse.budgets', partition, size: 1, note: 'signed' })) },
+        at,
+      ),
     raise: (at: number) => append('AlarmRaised', ALARM, at),
-    asker: () => new NewestHeads(open()),
+    asker: (now = 1_000) => new NewestHeads(open(), () => now),
   };
 }
 
@@ -65,5 +70,25 @@ describe('when heads were signed last', () => {
     for (let at = 1; at <= 150; at += 1) await sign(at);
     await raise(500);
     expect(await asker().signedAt()).toBe(150);
+  });
+
+  it('is told of each log by itself: that the others are signed hides none that is not', async () => {
+    const { asker, sign } = await heads();
+    const asked = asker();
+    expect(await asked.places()).toEqual([]);
+    await sign(10, [0, 1]);
+    await sign(20, [1, 2]);
+    const log = 'recourse.budgets';
+    expect(await asked.places()).toEqual([
+      { log, partition: 0, at: 10 },
+      { log, partition: 1, at: 20 },
+      { log, partition: 2, at: 20 },
+    ]);
+  });
+
+  it('is as a head was seen where it is of the future, so that it grows old as any other', async () => {
+    const { asker, sign } = await heads();
+    await sign(86_400_000);
+    expect(await asker(500).places()).toEqual([{ log: 'recourse.budgets', partition: 0, at: 500 }]);
   });
 });
