@@ -352,4 +352,13 @@ export const BREAKS: readonly Break[] = [
     find: 'action_digest: digest }',
     replace: 'action_digest: null as string | null, of: digest }',
   },
+  {
+    id: 'console-writes-after-the-end',
+    requirement: 'edge/console',
+    spec: 'apps/console/src/live/teller.unit.spec.ts',
+    test: 'a stream whose answer waits behind another of its connection is written nothing more once it ended, however often that is said: its connection stays open',
+    file: 'apps/console/src/live/teller.ts',
+    find: 'if (this.to.writableEnded || this.to.destroyed) return;',
+    replace: '',
+  },
 ];

@@ -1,5 +1,6 @@
 // The console's server between a browser, the development issuer and services that say what they were asked.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -18,11 +19,16 @@ let issuer: FastifyInstance;
 let service: FastifyInstance;
 let server: FastifyInstance;
 let publicUrl: string;
+/** How often the service was asked how far it has come. */
+let looks = 0;
 
 /** A service that answers with what it was asked. */
 function echoing(): FastifyInstance {
   const app = fastify();
-  app.get('/v1/status', () => ({ detail: { loops: [{ log: 'a.log', partition: 0, projectedSeq: 7 }] } }));
+  app.get('/v1/status', () => {
+    looks += 1;
+    return { detail: { loops: [{ log: 'a.log', partition: 0, projectedSeq: 7 }] } };
+  });
   app.post('/v1/things/:id/approve', (request, reply) =>
     reply
       .header('x-secret', 'of the service')
@@ -308,6 +314,9 @@ async function firstMoved(address: string, cookie: string): Promise<{ readonly m
   throw new Error('the stream ended');
 }
 
+/** Of the five, how many answer a look. */
+const SERVICES_UP = 4;
+
 describe('the stream of a page', () => {
   let address: string;
   beforeAll(async () => {
@@ -328,6 +337,29 @@ describe('the stream of a page', () => {
       await again.body?.cancel();
       if (again.status === 200) break;
     }
+  });
+
+  it('ends once with its session, wherever its connection is with what came before it, and no other ends with it', async () => {
+    const [one, two] = await Promise.all([signIn(), signIn()]);
+    const socket = connect(Number(new URL(address).port), '127.0.0.1');
+    let told = '';
+    const isTold = new Promise<void>((resolve) => {
+      socket.on('data', (part) => {
+        told += part.toString();
+        if (told.includes('event: moved')) resolve();
+      });
+    });
+    const asking = ({ cookie }: Signed): string => `GET /events HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`;
+    // The answer to the second waits behind the first, which does not end.
+    socket.write(asking(one) + asking(two));
+    await isTold;
+    const headers = { cookie: two.cookie, 'x-recourse-csrf': two.csrf };
+    await server.inject({ method: 'POST', url: '/auth/sign-out', headers });
+    const looked = looks;
+    while (looks < looked + 5 * SERVICES_UP) await new Promise((resolve) => setImmediate(resolve));
+    expect((await server.inject({ url: '/health' })).json()).toEqual({ live: true });
+    expect([socket.readyState, told.includes('event: ended')]).toEqual(['open', false]);
+    socket.destroy();
   });
 
   it('goes on where services stood before its document, so that nothing is read twice, and tells strangers nothing', async () => {

@@ -4,16 +4,14 @@
 //   E1. Each event bears the positions it brings a page to; a browser that lost the stream sends the last one, and is told of all
 //       that moved since.
 //       A page that has none yet sends those that its document came with: nothing it read is from before them.
-//   E2. A stream ends with its session.
+//   E2. A stream ends with its session, once. What becomes of one is nothing to the others.
 //   E3. What is kept for a page that does not read on is bounded, and so are the streams of a session.
 import type { FastifyInstance } from 'fastify';
-import type { ServerResponse } from 'node:http';
 import { ConsoleRefusal } from '../problem.js';
 import type { Session } from '../sign-in/sessions.js';
 import type { SessionOf } from '../sign-in/sign-in.routes.js';
-import type { EdgeName } from '../edges/edges.js';
-import { eventId, movedBetween, positionsOf } from './positions.js';
-import type { Positions } from './positions.js';
+import { positionsOf } from './positions.js';
+import { Teller } from './teller.js';
 import type { Watch } from './watch.js';
 
 export interface EventParts {
@@ -41,35 +39,35 @@ export function addEvents(app: FastifyInstance, { watch, sessionOf, isOpen }: Ev
       'x-content-type-options': 'nosniff',
     });
     raw.write(`retry: ${String(RETRY_MS)}\n\n`);
+    const { socket } = request.raw;
     const teller = new Teller(raw, positionsOf(request.headers['last-event-id'] ?? request.query.from));
-    const leave = watch.add({
-      token: session.token,
-      tell: (positions) => {
-        if (isOpen(session)) teller.tell(positions);
-        else teller.end();
-      },
-    });
-    const beat = setInterval(() => {
-      say(raw, 'event: beat\ndata: {}\n\n');
-    }, BEAT_MS);
-    raw.once('close', () => {
+    const over = (): void => {
       clearInterval(beat);
       leave();
       leavePlace();
+    };
+    const leave = watch.add({
+      token: session.token,
+      tell: (positions) => {
+        // An answer that waits behind another of its connection is not told that the connection closed.
+        if (isOpen(session) && !socket.destroyed) {
+          teller.tell(positions);
+        } else {
+          over();
+          teller.end();
+        }
+      },
     });
+    const beat = setInterval(() => {
+      teller.beat();
+    }, BEAT_MS);
+    raw.once('close', over);
+    raw.on('error', over);
   });
 }
 
 /** Streams of a session at a time: one for each page that is open. */
 const STREAMS_MAX = 20;
-/** What may wait for a page to read it, octets; it comes back with the last event that it had. */
-const WAITING_MAX = 64 * 1_024;
-
-/** Writes to a page, or ends its stream where it does not read. */
-function say(to: ServerResponse, text: string): void {
-  if (to.writableLength > WAITING_MAX) to.destroy();
-  else to.write(text);
-}
 
 /** How many streams each session has. */
 class Places {
@@ -80,34 +78,13 @@ class Places {
     const taken = this.#taken.get(id) ?? 0;
     if (taken >= STREAMS_MAX) throw new ConsoleRefusal('STREAMS_TOO_MANY');
     this.#taken.set(id, taken + 1);
+    let isTaken = true;
     return () => {
+      if (!isTaken) return;
+      isTaken = false;
       const left = (this.#taken.get(id) ?? 0) - 1;
       if (left > 0) this.#taken.set(id, left);
       else this.#taken.delete(id);
     };
-  }
-}
-
-/** Writes what moved since the last time. */
-class Teller {
-  #away: readonly EdgeName[] = [];
-
-  constructor(
-    private readonly to: ServerResponse,
-    private told: Positions,
-  ) {}
-
-  tell(positions: Positions): void {
-    const { moved, away } = movedBetween(this.told, positions, this.#away);
-    if (moved.length === 0 && away.join() === this.#away.join()) return;
-    this.#away = away;
-    // What a service that is away had told stands until it answers again.
-    this.told = { ...this.told, ...Object.fromEntries(moved.map((name) => [name, positions[name]])) };
-    say(this.to, `id: ${eventId(this.told)}\nevent: moved\ndata: ${JSON.stringify({ moved, away })}\n\n`);
-  }
-
-  end(): void {
-    this.to.write('event: ended\ndata: {}\n\n');
-    this.to.end();
   }
 }
