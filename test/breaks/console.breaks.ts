@@ -361,4 +361,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (this.to.writableEnded || this.to.destroyed) return;',
     replace: '',
   },
+  {
+    id: 'console-switch-of-another-tenant',
+    requirement: 'console/switches',
+    spec: 'apps/console/page/screens/switches.rules.unit.spec.ts',
+    test: 'a kill switch is of the tenant that is named, or of all where somebody says so, and is said and typed as that',
+    file: 'apps/console/page/screens/switches.rules.ts',
+    find: "if (owner === '') return 'Say whose first: a tenant, or * for all.';",
+    replace: '',
+  },
+  {
+    id: 'console-switch-halts-unsaid',
+    requirement: 'console/switches',
+    spec: 'apps/console/page/screens/switches.rules.unit.spec.ts',
+    test: 'a kill switch over an agent halts the undoing of what it did only where somebody chose that, and says so',
+    file: 'apps/console/page/screens/switches.rules.ts',
+    find: '{ ...named, halts_recovery: true } : named',
+    replace: '{ ...named } : named',
+  },
 ];

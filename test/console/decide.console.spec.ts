@@ -286,13 +286,13 @@ describe('the console', () => {
       await window.getByLabel('Where it is written').fill('https://runbooks.example.com/stop');
       await say(page, 'a drill');
       expect(await window.getByRole('button', { name: 'Stop it' }).isDisabled()).toBe(true);
-      await window.getByLabel('To be sure').fill('stop-payments-issue-instant-refund');
+      await window.getByLabel('To be sure').fill('stop-capability-payments.issue_instant_refund of demo');
       await window.getByRole('button', { name: 'Stop it' }).click();
       await window.waitFor({ state: 'hidden' });
       await page.getByRole('cell', { name: 'a drill' }).waitFor();
       await picture(page, 'health');
       await page.getByRole('button', { name: /^Lift/ }).click();
-      await page.getByLabel('To be sure').fill('stop-payments-issue-instant-refund');
+      await page.getByLabel('To be sure').fill('stop-capability-payments.issue_instant_refund of demo');
       await say(page, 'the drill is over');
       await page.getByRole('alertdialog').getByRole('button', { name: /^Lift/ }).click();
       await page.getByText('No switch is set: nothing is stopped.').waitFor();

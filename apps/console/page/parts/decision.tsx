@@ -27,7 +27,7 @@ export interface Verb {
   /** Fields beside the reason. */
   readonly choices?: readonly Choice[];
   /** A longer text that the verb asks for, such as evidence. */
-  readonly note?: { readonly name: string; readonly label: string };
+  readonly note?: { readonly name: string; readonly label: string; readonly isRequired?: boolean };
   /** Text that has to be typed, so that nobody does it by accident. */
   readonly typed?: string;
   /** Nobody keeps a reason of it, so none is asked for. */
@@ -226,6 +226,7 @@ function Fields({
         <label className="field">
           {note.label}
           <textarea
+            required={note.isRequired === true}
             rows={3}
             maxLength={REASON_MAX}
             value={draft[note.name] ?? ''}

@@ -5,23 +5,33 @@ import type { ReactNode } from 'react';
 import { commanded, contracts, underKey } from '../api/clients.js';
 import { rowsQuery } from '../api/lists.js';
 import { numberIn, textIn } from '../api/rows.js';
-import type { Row } from '../api/shapes.js';
-import { isOneOf, usePerson } from '../app/session.js';
+import type { Person, Row } from '../api/shapes.js';
+import { usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
 import type { Verb } from '../parts/decision.tsx';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { Card, Tag, Text, Time } from '../parts/shown.tsx';
+import {
+  entryOf,
+  liftHappens,
+  nameOf,
+  notYet,
+  overIn,
+  ownerWords,
+  refusedSwitch,
+  scopeWords,
+  stopHappens,
+  typedOf,
+  UNDOING,
+} from './switches.rules.js';
+import type { Over } from './switches.rules.js';
 
 const query = rowsQuery('contracts', ['kill_switch'], () =>
-  contracts.GET('/v1/entries/{kind}', { params: { path: { kind: 'kill_switch' }, query: { limit: 200 } } }),
+  contracts.GET('/v1/entries/{kind}', {
+    params: { path: { kind: 'kill_switch' }, query: { limit: 200, retired: 'false' } },
+  }),
 );
-
-function scopeWords(row: Row): string {
-  const over = textIn(row, 'entry', 'scope', 'over');
-  if (over === 'tenant') return 'everything of the tenant';
-  return `${over ?? 'something'} ${textIn(row, 'entry', 'scope', over ?? '') ?? ''}`;
-}
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -32,6 +42,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </Tag>
     ),
   },
+  { name: 'Whose', cell: (row) => <Text>{ownerWords(textIn(row, 'tenant') ?? '')}</Text> },
   { name: 'Stops', cell: (row) => <Text>{scopeWords(row)}</Text> },
   { name: 'Why', cell: (row) => <Text>{textIn(row, 'entry', 'reason') ?? ''}</Text> },
   {
@@ -48,126 +59,124 @@ const COLUMNS: readonly Column<Row>[] = [
 export function Switches(): ReactNode {
   const person = usePerson();
   const { data, error } = useQuery(query);
-  const may = isOneOf(person, ['operator', 'administrator', 'platform_editor']);
-  const standing = data?.filter((row) => row['retired'] !== true);
+  const refused = refusedSwitch(person, person.tenant);
   return (
     <Card title="Kill switches">
       <Listing
         what="kill switches"
         columns={COLUMNS}
-        items={standing}
+        items={data}
         error={error}
         keyOf={(row) => `${textIn(row, 'tenant') ?? ''} ${textIn(row, 'name') ?? ''}`}
         none="No switch is set: nothing is stopped."
       />
-      {may ? (
-        <Stop person={person.subject} />
-      ) : (
-        <p className="quiet">Only an operator or administrator stops things.</p>
-      )}
+      {refused === null ? <Stop person={person} /> : <p className="quiet">{refused}</p>}
     </Card>
   );
 }
 
 function Lift({ row }: { readonly row: Row }): ReactNode {
+  const person = usePerson();
   const [isOpen, setOpen] = useState(false);
-  const name = textIn(row, 'name') ?? '';
+  const [name, owner] = [textIn(row, 'name') ?? '', textIn(row, 'tenant') ?? ''];
   const verb: Verb = {
-    name: `Lift ${name}`,
+    name: `Lift ${typedOf(name, owner)}`,
     isGrave: true,
-    typed: name,
-    happens: [`What it stops goes on at once: ${scopeWords(row)}.`, 'Halted steps are decided again.'],
+    typed: typedOf(name, owner),
+    happens: liftHappens(row),
+    blocked: refusedSwitch(person, owner),
     send: ({ reason, key }) =>
       commanded(
         contracts.POST('/v1/entries/{kind}/{name}/retire', {
           params: { path: { kind: 'kill_switch', name }, header: underKey(key) },
-          body: { reason },
+          body: { reason, tenant: owner },
         }),
       ),
   };
-  return <Decision verb={verb} about={`switch.${name}`} isOpen={isOpen} onOpen={setOpen} />;
+  return <Decision verb={verb} about={`switch.${owner}.${name}`} isOpen={isOpen} onOpen={setOpen} />;
 }
 
-type Over = 'tenant' | 'agent' | 'capability';
+const SEVERITY = {
+  name: 'severity',
+  label: 'How bad',
+  options: [
+    ['sev1', '1: harm now'],
+    ['sev2', '2: soon'],
+    ['sev3', '3: today'],
+    ['sev4', '4: a drill'],
+  ],
+} as const;
 
-/** What to stop is said first; the window then says what that means, and wants the name typed. */
-function Stop({ person }: { readonly person: string }): ReactNode {
+/** What to stop, and whose, is said first; the window then says what that means, and wants both typed. */
+function Stop({ person }: { readonly person: Person }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const [over, setOver] = useState<Over>('capability');
   const [what, setWhat] = useState('');
-  const name = `stop-${over === 'tenant' ? 'all' : what.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
+  const [tenant, setTenant] = useState('');
+  const isOfAll = person.tenant === '*';
+  const stopping = { owner: isOfAll ? tenant.trim() : person.tenant, over, what };
+  const [name, { owner }] = [nameOf(stopping), stopping];
   const verb: Verb = {
     name: 'Stop it',
     isGrave: true,
-    typed: name,
-    happens: [
-      over === 'tenant'
-        ? 'Nothing of the tenant is dispatched any more, forward or back.'
-        : `Nothing of the ${over} ${what} is dispatched any more.`,
-      'Compensations that would go out halt and appear in the inbox. Windows go on closing meanwhile.',
-      'It stands until somebody lifts it.',
-    ],
-    choices: [
-      {
-        name: 'severity',
-        label: 'How bad',
-        options: [
-          ['sev1', '1: harm now'],
-          ['sev2', '2: soon'],
-          ['sev3', '3: today'],
-          ['sev4', '4: a drill'],
-        ],
-      },
-    ],
-    note: { name: 'runbook', label: 'Where it is written what to do now' },
-    blocked: over !== 'tenant' && what.trim() === '' ? 'Say what to stop first.' : null,
+    typed: typedOf(name, owner),
+    happens: stopHappens(stopping),
+    choices: over === 'agent' ? [SEVERITY, UNDOING] : [SEVERITY],
+    note: { name: 'runbook', label: 'Where it is written what to do now (required)', isRequired: true },
+    blocked: notYet(stopping, person),
     send: ({ reason, fields, key }) =>
       commanded(
         contracts.POST('/v1/entries/{kind}', {
           params: { path: { kind: 'kill_switch' }, header: underKey(key) },
-          body: {
-            name,
-            entry: {
-              owner: person,
-              doc: reason,
-              scope: over === 'tenant' ? { over } : { over, [over]: what.trim() },
-              severity: fields['severity'] ?? 'sev3',
-              runbook: fields['runbook'] ?? '',
-              reason,
-            },
-          },
+          body: { name, tenant: owner, entry: entryOf(stopping, { by: person.subject, reason, fields }) },
         }),
       ),
   };
   return (
     <div className="filters">
+      {isOfAll ? <Named label="Whose" hint="a tenant, or * for all" value={tenant} onName={setTenant} /> : null}
       <label>
         Stop
         <select
           value={over}
           onChange={({ target }) => {
-            setOver(target.value === 'tenant' || target.value === 'agent' ? target.value : 'capability');
+            setOver(overIn(target.value));
           }}
         >
           <option value="capability">a capability</option>
           <option value="agent">an agent</option>
-          <option value="tenant">everything of the tenant</option>
+          <option value="tenant">everything</option>
         </select>
       </label>
       {over === 'tenant' ? null : (
-        <label>
-          Which
-          <input
-            value={what}
-            maxLength={170}
-            placeholder={over === 'agent' ? 'agent' : 'adapter.verb_noun'}
-            onChange={({ target }) => {
-              setWhat(target.value);
-            }}
-          />
-        </label>
+        <Named label="Which" hint={over === 'agent' ? 'agent' : 'adapter.verb_noun'} value={what} onName={setWhat} />
       )}
-      <Decision verb={verb} about={`switch.${name}`} isOpen={isOpen} onOpen={setOpen} />
+      <Decision verb={verb} about={`switch.${owner}.${name}`} isOpen={isOpen} onOpen={setOpen} />
     </div>
   );
 }
+
+interface NamedProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly onName: (name: string) => void;
+}
+
+function Named({ label, hint, value, onName }: NamedProps): ReactNode {
+  return (
+    <label>
+      {label}
+      <input
+        value={value}
+        maxLength={NAME_MAX}
+        placeholder={hint}
+        onChange={({ target }) => {
+          onName(target.value);
+        }}
+      />
+    </label>
+  );
+}
+/** Of an agent; others are shorter. */
+const NAME_MAX = 200;
