@@ -379,4 +379,22 @@ export const BREAKS: readonly Break[] = [
     find: '{ ...named, halts_recovery: true } : named',
     replace: '{ ...named } : named',
   },
+  {
+    id: 'console-raise-for-good-unsaid',
+    requirement: 'console/questions',
+    spec: 'apps/console/page/screens/budget.rules.unit.spec.ts',
+    test: 'a question of the accountant about a ceiling that would be raised says from what to what and for how long, and offers nothing for once',
+    file: 'apps/console/page/screens/budget.rules.ts',
+    find: "case 'raise':",
+    replace: "case 'raised':",
+  },
+  {
+    id: 'console-another-question',
+    requirement: 'console/questions',
+    spec: 'apps/console/page/screens/budget.rules.unit.spec.ts',
+    test: 'a question of the accountant is the one about its thing and no other, wherever that is of a run or of none',
+    file: 'apps/console/page/screens/budget.rules.ts',
+    find: "textIn(item, 'reservation_id') === reservation);",
+    replace: "textIn(item, 'reservation_id') === reservation) ?? listIn(list, 'items')[0];",
+  },
 ];

@@ -3,10 +3,109 @@ import { listIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { amountText } from '../parts/amount.js';
 import { inert } from '../parts/inert.js';
+import { isoOf } from '../parts/instant.js';
+
+type Word = 'allow' | 'raise once' | 'refuse';
 
 /** What is sent: the word, and the digest of the question as it was read. */
-export function wordOf(digest: string, word: 'allow' | 'raise once' | 'refuse') {
+export function wordOf(digest: string, word: Word) {
   return { approved: word !== 'refuse', raise_once: word === 'raise once', action_digest: digest };
+}
+
+export interface Way {
+  readonly word: Word;
+  readonly name: string;
+  readonly happens: readonly string[];
+  readonly blocked?: string | null;
+}
+
+/** What may be said about a question, and what each word does; one question is not another's, whatever they have in common. */
+export function waysOf(row: Row): readonly Way[] {
+  switch (textIn(row, 'about')) {
+    case 'ceiling':
+      return waysOfCeiling(raisesOf(row));
+    case 'raise':
+      return [
+        {
+          word: 'allow',
+          name: 'Raise it',
+          happens: [proposalWords(row), 'It holds for everything that comes, not for one action.'],
+        },
+        { word: 'refuse', name: 'Refuse', happens: ['The ceiling stays as it is.'] },
+      ];
+    case 'overrun':
+      return [
+        { word: 'allow', name: 'Accept', happens: [...OVERRUN, 'You say that it is all right.'] },
+        { word: 'refuse', name: 'Object', happens: [...OVERRUN, 'You say that it is not; nothing is undone by that.'] },
+      ];
+    case 'unsettled':
+      return [
+        {
+          word: 'allow',
+          name: 'Let it stand',
+          happens: ['What was set aside stays so for another while; then somebody is asked again.'],
+        },
+        { word: 'refuse', name: 'Give it back', happens: ['What was set aside is released: others have it.'] },
+      ];
+    default:
+      return [];
+  }
+}
+
+const OVERRUN = ['It was done before anybody was asked, and its debt stays counted in full.'];
+
+function waysOfCeiling(raises: readonly string[]): readonly Way[] {
+  return [
+    {
+      word: 'allow',
+      name: 'Allow',
+      happens: ['The action may exceed the ceiling this once. Its debt counts against the ceiling: others have less.'],
+    },
+    {
+      word: 'raise once',
+      name: 'Raise once',
+      blocked: raises.length === 0 ? 'It exceeds no ceiling that could be raised.' : null,
+      happens: [
+        'The action may go on, once.',
+        ...raises,
+        'Nobody else has less. Whoever may set these ceilings may do this.',
+      ],
+    },
+    {
+      word: 'refuse',
+      name: 'Refuse',
+      happens: ['The action is not done; what was set aside for it is released.'],
+    },
+  ];
+}
+
+/** What a yes to a proposed ceiling does, from what to what and for how long. */
+function proposalWords(row: Row): string {
+  const of = (name: string): string => textIn(row, 'proposal', name) ?? '';
+  const amount = (name: string): string | null => {
+    const amount_minor = numberIn(row, 'proposal', name);
+    return amount_minor === null ? null : amountText({ amount_minor, currency: of('currency') });
+  };
+  const [from, until, window] = [amount('from_minor'), numberIn(row, 'proposal', 'until'), of('window')];
+  const per = ['hour', 'day'].includes(window) ? ` per ${window}` : '';
+  return [
+    `The ceiling of ${of('measure')} of the ${of('scope')} ${inert(of('scope_id'))}${per} rises`,
+    `from ${from ?? 'none that was set'} to ${amount('ceiling_minor') ?? 'nobody knows what'}`,
+    until === null ? 'for good.' : `until ${isoOf(until)}.`,
+  ].join(' ');
+}
+
+/** Where the question about a thing is looked for: in its run, or where it is of none among the open ones before all others. */
+export function questionsOf(
+  run: string,
+): readonly { readonly run_id?: string; readonly phase?: string; readonly limit: number }[] {
+  return run === '' ? [{ phase: 'open', limit: 500 }, { limit: 500 }] : [{ run_id: run, limit: 500 }];
+}
+
+/** The id of the question about a thing among those that were listed; null where it is none of them. */
+export function questionOf(reservation: string, list: unknown): string | null {
+  const found = listIn(list, 'items').find((item) => textIn(item, 'reservation_id') === reservation);
+  return textIn(found, 'escalation_id');
 }
 
 /** Ceilings that would be raised for the question alone, a sentence each; none where it exceeds none that can be. */

@@ -1,8 +1,13 @@
 // What a word about a question of the accountant sends, and what it says before.
 import { describe, expect, it } from '@jest/globals';
-import { raisesOf, wordOf } from './budget.rules.js';
+import { questionOf, questionsOf, raisesOf, waysOf, wordOf } from './budget.rules.js';
 
 const EXCESS = { scope: 'run', scope_id: 'run-1', measure: 'debt', currency: 'INR', asked_minor: 10_000 };
+
+const PROPOSAL = {
+  ...{ scope: 'tenant', scope_id: 'acme', measure: 'debt', currency: 'INR', window: 'day', until: null },
+  ...{ from_minor: 50_000, ceiling_minor: 5_000_000 },
+};
 
 describe('a question of the accountant', () => {
   it('is answered with the digest of what was read, and raises a ceiling only where that is said', () => {
@@ -25,5 +30,41 @@ describe('a question of the accountant', () => {
     ];
     expect(raisesOf({ about: 'ceiling', exceeded: caps })).toEqual([]);
     expect(raisesOf({ about: 'overrun', exceeded: [EXCESS] })).toEqual([]);
+  });
+
+  it('about a ceiling that would be raised says from what to what and for how long, and offers nothing for once', () => {
+    const said = (proposal: object) =>
+      waysOf({ about: 'raise', proposal }).map(({ word, happens }) => [word, happens[0]]);
+    const plain = (proposal: object) => JSON.stringify(said(proposal)).replaceAll('\u00a0', ' ');
+    expect(plain(PROPOSAL)).toBe(
+      JSON.stringify([
+        ['allow', 'The ceiling of debt of the tenant acme per day rises from INR 500.00 to INR 50,000.00 for good.'],
+        ['refuse', 'The ceiling stays as it is.'],
+      ]),
+    );
+    expect(plain({ ...PROPOSAL, window: 'life', until: 0 })).toContain(
+      'of the tenant acme rises from INR 500.00 to INR 50,000.00 until 1970-01-01T00:00:00.000Z.',
+    );
+  });
+
+  it.each([
+    ['ceiling', ['allow', 'raise once', 'refuse'], /this once/],
+    ['overrun', ['allow', 'refuse'], /before anybody was asked/],
+    ['unsettled', ['allow', 'refuse'], /another while/],
+    ['something newer', [], undefined],
+  ])('about %s offers %j, each in words of its own', (about, words, first) => {
+    const ways = waysOf({ about, exceeded: [EXCESS] });
+    expect(ways.map(({ word }) => word)).toEqual(words);
+    expect(ways[0]?.happens[0] ?? '').toMatch(first ?? /^$/);
+  });
+
+  it('is the one about its thing and no other, wherever that is of a run or of none', () => {
+    const items = [
+      { reservation_id: 'res_1', escalation_id: 'esc_1' },
+      { reservation_id: 'cei_2', escalation_id: 'esc_2' },
+    ];
+    expect([questionOf('cei_2', { items }), questionOf('cei_3', { items })]).toEqual(['esc_2', null]);
+    expect(questionsOf('run_1')).toEqual([{ run_id: 'run_1', limit: 500 }]);
+    expect(questionsOf('')).toEqual([{ phase: 'open', limit: 500 }, { limit: 500 }]);
   });
 });

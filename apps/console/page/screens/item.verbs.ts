@@ -5,6 +5,7 @@ import type { Row } from '../api/shapes.js';
 import { listIn, textIn } from '../api/rows.js';
 import type { Verb } from '../parts/decision.tsx';
 import { breakerVerbs, readBreaker } from './breaker.verbs.js';
+import { questionOf, questionsOf } from './budget.rules.js';
 import { budgetVerbs } from './budget.verbs.js';
 import { rollbackVerbs } from './rollback.verbs.js';
 import { at, digestIn, plain } from './verbs.js';
@@ -92,21 +93,30 @@ const FORWARD: Place['verbs'] = (row, id) => [
   },
 ];
 
-/** Items of a budget go by their reservation; people decide about the escalation of it. */
+/** Items of a budget go by their reservation; people decide about the question of it. Some are of no run. */
 const readEscalation: Place['read'] = async (id, run) => {
-  const { data, ...rest }: Answered = await budgets.GET('/v1/escalations', {
-    params: { query: { run_id: run, limit: 500 } },
-  });
-  const items = listIn(data, 'items');
-  return { ...rest, data: items.find((item) => textIn(item, 'reservation_id') === id) ?? items[0] };
+  for (const query of questionsOf(run)) {
+    const asked: Answered = await budgets.GET('/v1/escalations', { params: { query } });
+    if (!asked.response.ok) return asked;
+    const question = questionOf(id, asked.data);
+    if (question !== null) return budgets.GET('/v1/escalations/{id}', path(question));
+  }
+  return missing();
 };
 
 /** The one of a list that holds the id. */
 function inList(call: Place['read'], column: string): Place['read'] {
   return async (id, run) => {
     const { data, ...rest } = await call(id, run);
-    return { ...rest, data: listIn(data, 'items').find((item) => textIn(item, column) === id) };
+    if (!rest.response.ok) return rest;
+    const row = listIn(data, 'items').find((item) => textIn(item, column) === id);
+    return row === undefined ? missing() : { ...rest, data: row };
   };
+}
+
+/** As a service answers of what it has not. */
+function missing(): Answered {
+  return { error: { code: 'NOT_FOUND' }, response: new Response(null, { status: 404 }) };
 }
 
 export const PLACES: Readonly<Record<string, Place>> = {
