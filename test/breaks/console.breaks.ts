@@ -397,4 +397,13 @@ export const BREAKS: readonly Break[] = [
     find: "textIn(item, 'reservation_id') === reservation);",
     replace: "textIn(item, 'reservation_id') === reservation) ?? listIn(list, 'items')[0];",
   },
+  {
+    id: 'console-confirms-the-unseen',
+    requirement: 'console/proposals',
+    spec: 'apps/console/page/screens/proposals.rules.unit.spec.ts',
+    test: 'a proposal for a second person stands beside the newest contract of its owner, or the platform’s where the owner has none that binds',
+    file: 'apps/console/page/screens/proposals.rules.ts',
+    find: "newest === undefined || newest['retired'] === true ? null : newest",
+    replace: 'newest ?? null',
+  },
 ];
