@@ -272,7 +272,7 @@ async function edgeOf(
 }
 
 function followedBy({ name, topic, partition, follower }: Follower, notifier: Notifier): Followed {
-  return { log: topic, partition, keptSeq: follower.keptSeq, ...notifier.loop(name) };
+  return { log: topic, partition, keptSeq: follower.keptSeq, movedSeq: follower.movedSeq, ...notifier.loop(name) };
 }
 
 /** The log of heads beside its follower, which stands where its meaning is kept. */

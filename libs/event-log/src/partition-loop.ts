@@ -163,6 +163,8 @@ export interface LoopHealth {
   readonly state: 'starting' | 'catching_up' | 'ready' | 'waiting' | 'halted';
   readonly seq: number;
   readonly projectedSeq: number;
+  /** Last of them that is more than a reading of sealed payloads. */
+  readonly movedSeq: number;
   readonly reactedSeq: number;
   /** When the oldest record was decided that still owes a message, epoch milliseconds; null when nothing is owed. */
   readonly owedSince: number | null;
@@ -308,6 +310,7 @@ export class PartitionLoop {
       state: phase === 'open' ? (problem === null ? 'ready' : 'waiting') : phase,
       seq: this.#log.position.head.seq,
       projectedSeq: this.#projector.projectedSeq,
+      movedSeq: this.#projector.movedSeq,
       reactedSeq: this.#reactor.reactedSeq,
       owedSince: this.#obligations.owedSince(),
       waiting: this.#queue.size,

@@ -7,7 +7,7 @@
 //   I2. After `fenced` nothing more is projected: the loop starts over from the store's head.
 import type { Clock } from '@recourse/kernel';
 import { BackgroundLoop } from './background.js';
-import { COMMAND_KIND } from './fold.js';
+import { COMMAND_KIND, READING_KIND } from './fold.js';
 import type { Change } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
 
@@ -16,6 +16,7 @@ interface Pending {
   readonly changes: readonly Change[];
   /** When it may rest no longer, monotonic milliseconds. */
   readonly dueAt: number;
+  readonly isReading: boolean;
 }
 export interface ProjectedFrom {
   readonly seq: number;
@@ -48,6 +49,8 @@ export class Projector {
   /** When the last transaction began, monotonic milliseconds. */
   #writtenAt = -Infinity;
   projectedSeq = 0;
+  /** The same without readings: who looks again at what moved would make another by looking. */
+  movedSeq = 0;
   /** Why the last transaction failed; null where it did not. */
   #trouble: unknown = null;
 
@@ -78,7 +81,7 @@ export class Projector {
     this.#fenced = false;
     this.#trouble = null;
     this.#from = head === null ? null : { seq: head.seq, hash: head.hash };
-    this.projectedSeq = head?.seq ?? 0;
+    this.projectedSeq = this.movedSeq = head?.seq ?? 0;
     this.#loop.start();
   }
 
@@ -86,7 +89,7 @@ export class Projector {
   enqueue(to: ProjectedHead, changes: readonly Change[]): void {
     const isAsked = changes.some((change) => change.op === 'put' && change.row.kind === COMMAND_KIND);
     const dueAt = this.#writtenAt + (isAsked ? ANSWERS_EVERY_MS : OTHERS_EVERY_MS);
-    this.#pending.push({ to, changes, dueAt });
+    this.#pending.push({ to, changes, dueAt, isReading: isReading(changes) });
     this.#changes += changes.length;
     this.#loop.wake();
   }
@@ -172,7 +175,10 @@ export class Projector {
       return;
     }
     this.#trouble = null;
-    for (const { changes } of this.#pending.splice(0, count)) this.#changes -= changes.length;
+    for (const one of this.#pending.splice(0, count)) {
+      this.#changes -= one.changes.length;
+      if (!one.isReading) this.movedSeq = one.to.seq;
+    }
     if (this.#pending.length === 0) this.#isAwaited = false;
     this.#from = { seq: to.seq, hash: to.hash };
     this.projectedSeq = to.seq;
@@ -198,4 +204,13 @@ function takeUpTo(pending: readonly Pending[], max: number): readonly Pending[] 
     sum += item.changes.length;
   }
   return taken;
+}
+
+/** Are all these rows readings, and the answers to the commands that put them on record? */
+function isReading(changes: readonly Change[]): boolean {
+  const rows = changes.map((change) => (change.op === 'put' ? change.row : change.address));
+  const readings = new Set(rows.flatMap(({ kind, key }) => (kind === READING_KIND ? [key] : [])));
+  return (
+    readings.size > 0 && rows.every(({ kind, key }) => [READING_KIND, COMMAND_KIND].includes(kind) && readings.has(key))
+  );
 }

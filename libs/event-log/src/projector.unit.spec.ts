@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ManualClock } from '@recourse/kernel';
-import { COMMAND_KIND } from './fold.js';
+import { COMMAND_KIND, READING_KIND } from './fold.js';
 import { Projector } from './projector.js';
 import type { Change } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
@@ -114,5 +114,19 @@ describe('rows on their way to the store', () => {
     expect(projector.backlog).toBe(16_000);
     await projector.drained();
     expect(projector.backlog).toBe(0);
+  });
+
+  it('tell what moved without the readings of sealed payloads: who looks at what moved would make another by looking', async () => {
+    const { projector, clock } = begun();
+    const seen = async (seq: number, ...changes: readonly Change[]): Promise<readonly number[]> => {
+      projector.enqueue(head(seq), changes);
+      await clock.advance(1_000);
+      return [projector.projectedSeq, projector.movedSeq];
+    };
+    expect(await seen(2, put('thing', 'a'))).toEqual([2, 2]);
+    expect(await seen(4, put(READING_KIND, 'r'), put(COMMAND_KIND, 'r'))).toEqual([4, 2]);
+    expect(await seen(6, put(COMMAND_KIND, 'c'))).toEqual([6, 6]);
+    expect(await seen(8, put(READING_KIND, 's'), put(COMMAND_KIND, 's'), put('thing', 'a'))).toEqual([8, 8]);
+    expect(await seen(9)).toEqual([9, 9]);
   });
 });

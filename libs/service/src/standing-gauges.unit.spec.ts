@@ -119,6 +119,7 @@ describe('the gauges of loops', () => {
     state: 'ready',
     seq: 10,
     projectedSeq: 8,
+    movedSeq: 8,
     reactedSeq: 9,
     owedSince,
     waiting: 4,

@@ -3,16 +3,23 @@ import { z } from 'zod';
 import { EDGE_NAMES } from '../edges/edges.js';
 import type { EdgeName } from '../edges/edges.js';
 
-/** Sequence number of the last projected record, by `log/partition`. */
+/** Sequence number of the last projected record that is no reading, by `log/partition`. */
 export type Position = Readonly<Record<string, number>>;
 /** Null for a service that does not answer. */
 export type Positions = Readonly<Record<EdgeName, Position | null>>;
 
 export const NOWHERE: Positions = { contracts: null, ledger: null, recoveries: null, budgets: null, notifier: null };
 
+/** `movedSeq` is absent where a service is of before it told it. */
+const LOOP = z.object({
+  log: z.string(),
+  partition: z.number(),
+  projectedSeq: z.number(),
+  movedSeq: z.number().optional(),
+});
 const STATUS = z.object({
   detail: z.object({
-    loops: z.array(z.object({ log: z.string(), partition: z.number(), projectedSeq: z.number() })).default([]),
+    loops: z.array(LOOP).default([]),
   }),
 });
 
@@ -21,7 +28,10 @@ export function positionIn(status: unknown): Position | null {
   const read = STATUS.safeParse(status);
   if (!read.success) return null;
   return Object.fromEntries(
-    read.data.detail.loops.map(({ log, partition, projectedSeq }) => [`${log}/${String(partition)}`, projectedSeq]),
+    read.data.detail.loops.map(({ log, partition, projectedSeq, movedSeq = projectedSeq }) => [
+      `${log}/${String(partition)}`,
+      movedSeq,
+    ]),
   );
 }
 

@@ -56,6 +56,15 @@ describe('the id of an event', () => {
   );
 });
 
+describe('how far a service has come', () => {
+  const status = (loop: object): unknown => ({ detail: { loops: [{ log: 'a', partition: 0, ...loop }] } });
+
+  it('is told without the readings that looking makes, or a page would look again and again at what nobody changed', () => {
+    expect(positionIn(status({ projectedSeq: 9, movedSeq: 7 }))).toEqual({ 'a/0': 7 });
+    expect(positionIn(status({ projectedSeq: 9 }))).toEqual({ 'a/0': 9 });
+  });
+});
+
 it('a status that is none is no position', () => {
   expect(positionIn({ detail: {} })).toEqual({});
   expect(positionIn('<html>')).toBeNull();

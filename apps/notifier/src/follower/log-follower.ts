@@ -31,11 +31,15 @@ export interface FollowerOptions {
   readonly now: () => number;
 }
 
+/** What a reading of sealed payloads leaves in a log: who looks again at what moved would make another by looking. */
+const READS: ReadonlySet<string> = new Set(['PayloadsRead', 'CommandAnswered']);
+
 export class LogFollower {
   #position: LogPosition | null = null;
   /** Records before this seq are read a second time. */
   #readBefore = 0;
   readonly #cuts: AcceptedCuts;
+  #movedSeq = 0;
 
   constructor(private readonly options: FollowerOptions) {
     this.#cuts = new AcceptedCuts(options.log);
@@ -44,6 +48,11 @@ export class LogFollower {
   /** Last record whose meaning is kept, as far as this process has read; 0 before the first. */
   get keptSeq(): number {
     return this.#position?.head.seq ?? 0;
+  }
+
+  /** Last of them that is more than a reading of sealed payloads, or the answer to a command. */
+  get movedSeq(): number {
+    return this.#movedSeq;
   }
 
   /**
@@ -62,6 +71,7 @@ export class LogFollower {
       for await (const records of log.read(from)) {
         if (!(await this.#take(records, at))) return count;
         at = this.#position = log.position();
+        this.#movedSeq = records.findLast(({ type }) => !READS.has(type))?.seq ?? this.#movedSeq;
         count += records.length;
       }
       // Void records at the end are not read again; what is kept stands before them.
@@ -78,7 +88,10 @@ export class LogFollower {
     const stored = await store.position(topic, partition);
     if (stored === null) return log.origin();
     const position = { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
-    if (await log.holds(position)) return position;
+    if (await log.holds(position)) {
+      this.#movedSeq = stored.seq;
+      return position;
+    }
     this.#readBefore = await this.#acceptedLoss(stored);
     onAnew?.();
     await store.beginAnew(topic, partition, stored);

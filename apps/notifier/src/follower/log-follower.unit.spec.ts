@@ -144,6 +144,23 @@ describe('who follows a log', () => {
     expect(claimed.map(({ notice, dueAt }) => [notice.occasion, dueAt])).toEqual([['opened', 1_000_000]]);
   });
 
+  it('says what moved without the readings of sealed payloads: who looks at what moved would make another by looking', async () => {
+    const [log, store] = [new Log(), new MemoryNotifierStore()];
+    log.add('RecoveryPlanned', asked('s1'));
+    const reading = follower(log, store);
+    await reading.readOn();
+    log.add('PayloadsRead', {});
+    log.add('CommandAnswered', {});
+    await reading.readOn();
+    expect([reading.keptSeq, reading.movedSeq]).toEqual([3, 1]);
+    log.add('StepResolved', { step_id: 's1' });
+    await reading.readOn();
+    expect([reading.keptSeq, reading.movedSeq]).toEqual([4, 4]);
+    const again = follower(log, store);
+    await again.readOn();
+    expect(again.movedSeq).toBe(4);
+  });
+
   it('reminds of no deadline that is over', async () => {
     const [log, store] = [new Log(), new MemoryNotifierStore()];
     log.add('RecoveryPlanned', asked('s1', 40_000));

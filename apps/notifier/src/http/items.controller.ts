@@ -26,6 +26,7 @@ interface Loop {
   readonly partition: number;
   readonly state: string;
   readonly projectedSeq: number;
+  readonly movedSeq: number;
   /** Code of what is in the way; null while nothing is. */
   readonly problem: string | null;
 }
@@ -51,11 +52,12 @@ export class ItemsController {
 
   @ReadRoute('status', 'How far each log was read: what `items` says is as of there.')
   async status(): Promise<Status> {
-    const loops = this.notifier.followed().map(({ log, partition, state, keptSeq, problem }) => ({
+    const loops = this.notifier.followed().map(({ log, partition, state, keptSeq, movedSeq, problem }) => ({
       log,
       partition,
       state,
       projectedSeq: keptSeq,
+      movedSeq,
       problem,
     }));
     return { service: 'notifier', detail: { loops, heads_signed_at: await this.notifier.headsSignedAt() } };

@@ -8,6 +8,8 @@ export interface Followed extends NotifierLoop {
   readonly log: string;
   readonly partition: number;
   readonly keptSeq: number;
+  /** Last of it that is more than a reading. */
+  readonly movedSeq: number;
 }
 
 export interface NotifierContext {
