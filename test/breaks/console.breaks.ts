@@ -433,4 +433,13 @@ export const BREAKS: readonly Break[] = [
     find: 'records.findLast(({ type }) => !READS.has(type))?.seq ?? this.#movedSeq',
     replace: 'records.at(-1)?.seq ?? this.#movedSeq',
   },
+  {
+    id: 'console-draft-of-another',
+    requirement: 'console/input',
+    spec: 'apps/console/page/parts/draft.rules.unit.spec.ts',
+    test: 'what somebody typed is kept for them alone, and goes when they sign out',
+    file: 'apps/console/page/parts/draft.rules.ts',
+    find: '${JSON.stringify([tenant, subject])}.${about}',
+    replace: '${tenant === subject}.${about}',
+  },
 ];

@@ -287,6 +287,11 @@ describe('the console', () => {
       await say(page, 'a drill');
       expect(await window.getByRole('button', { name: 'Stop it' }).isDisabled()).toBe(true);
       await window.getByLabel('To be sure').fill('stop-capability-payments.issue_instant_refund of demo');
+      await window.getByRole('button', { name: 'Not now' }).click();
+      await page.getByRole('button', { name: 'Stop it' }).click();
+      expect(await window.getByLabel('To be sure').inputValue()).toBe('');
+      expect(await window.getByLabel('How bad').inputValue()).toBe('sev4');
+      await window.getByLabel('To be sure').fill('stop-capability-payments.issue_instant_refund of demo');
       await window.getByRole('button', { name: 'Stop it' }).click();
       await window.waitFor({ state: 'hidden' });
       await page.getByRole('cell', { name: 'a drill' }).waitFor();

@@ -1,6 +1,7 @@
 // What the console's own server answers.
 import type * as z from 'zod/mini';
 import { ApiProblem, problemIn } from '../api/problem.js';
+import { draftsIn } from '../parts/draft.rules.js';
 
 /** Errors: ApiProblem. */
 export async function answeredAt<T>(path: string, schema: z.ZodMiniType<T>): Promise<T> {
@@ -15,6 +16,7 @@ export async function answeredAt<T>(path: string, schema: z.ZodMiniType<T>): Pro
 }
 
 export async function signOut(word: string): Promise<void> {
+  for (const name of draftsIn(Object.keys(sessionStorage))) sessionStorage.removeItem(name);
   await fetch('/auth/sign-out', { method: 'POST', headers: { 'x-recourse-csrf': word } });
   location.assign('/');
 }

@@ -3,7 +3,7 @@
 // Invariants
 //   D1. Nothing is sent before the person has read what will happen and said so.
 //   D2. A command is sent once per window: a second click repeats it under the same key.
-//   D3. What was typed survives a refusal, a reload and a lost session.
+//   D3. What was typed survives a refusal, a reload and a lost session; the word that says one is sure does not, it is typed anew.
 import { AlertDialog } from 'radix-ui';
 import { useId, useState } from 'react';
 import type { ReactNode } from 'react';
@@ -122,7 +122,8 @@ function Form({
   const [isPending, setPending] = useState(false);
   const [key] = useState(() => crypto.randomUUID());
   const reason = draft['reason'] ?? '';
-  const isTyped = verb.typed === undefined || draft['typed'] === verb.typed;
+  const [typed, setTyped] = useState('');
+  const isTyped = verb.typed === undefined || typed === verb.typed;
   const send = async (): Promise<void> => {
     setSending(true);
     setProblem(null);
@@ -148,6 +149,7 @@ function Form({
     >
       {isChanged ? <Trouble cause={new ApiProblem('CHANGED_MEANWHILE', 409, '')} /> : null}
       <Fields verb={verb} draft={draft} write={write} />
+      {verb.typed === undefined ? null : <Sure word={verb.typed} typed={typed} onTyped={setTyped} />}
       {verb.isUnexplained === true ? null : <Why reason={reason} write={write} />}
       {problem === null || isChanged ? null : <Trouble cause={problem} />}
       <div className="buttons">
@@ -198,7 +200,7 @@ function Fields({
   readonly draft: Readonly<Record<string, string>>;
   readonly write: (name: string, text: string) => void;
 }): ReactNode {
-  const { choices = [], note, typed } = verb;
+  const { choices = [], note } = verb;
   return (
     <>
       {choices.map(({ name, label, options }) => (
@@ -236,22 +238,31 @@ function Fields({
           />
         </label>
       )}
-      {typed === undefined ? null : (
-        <label className="field">
-          <span>
-            To be sure, type <code>{typed}</code>
-          </span>
-          <input
-            value={draft['typed'] ?? ''}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={({ target }) => {
-              write('typed', target.value);
-            }}
-          />
-        </label>
-      )}
     </>
+  );
+}
+
+interface SureProps {
+  readonly word: string;
+  readonly typed: string;
+  readonly onTyped: (text: string) => void;
+}
+
+function Sure({ word, typed, onTyped }: SureProps): ReactNode {
+  return (
+    <label className="field">
+      <span>
+        To be sure, type <code>{word}</code>
+      </span>
+      <input
+        value={typed}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={({ target }) => {
+          onTyped(target.value);
+        }}
+      />
+    </label>
   );
 }
 

@@ -1,11 +1,13 @@
 // What somebody types, kept until it was taken.
 import { useState } from 'react';
+import { usePerson } from '../app/session.js';
+import { draftKey } from './draft.rules.js';
 
 /** What is typed about a thing: it survives a refusal, a reload and a lost session. */
 export function useDraft(
   about: string,
 ): readonly [Readonly<Record<string, string>>, (name: string, text: string) => void, () => void] {
-  const at = `recourse.draft.${about}`;
+  const at = draftKey(usePerson(), about);
   const [draft, setDraft] = useState<Readonly<Record<string, string>>>(() => keptIn(at));
   return [
     draft,
