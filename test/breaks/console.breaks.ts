@@ -442,4 +442,22 @@ export const BREAKS: readonly Break[] = [
     find: '${JSON.stringify([tenant, subject])}.${about}',
     replace: '${tenant === subject}.${about}',
   },
+  {
+    id: 'console-roles-as-written',
+    requirement: 'console/session',
+    spec: 'apps/console/src/console.unit.spec.ts',
+    test: 'a session tells roles as the services count them: who approves for the platform approves in each tenant',
+    file: 'apps/console/src/sign-in/sign-in.routes.ts',
+    find: 'roles: rolesGiven(person.roles, person.tenant), ',
+    replace: '',
+  },
+  {
+    id: 'console-command-of-no-tenant',
+    requirement: 'console/commands',
+    spec: 'apps/console/page/api/rows.unit.spec.ts',
+    test: 'a command names the tenant of the row it is about, and none where the row names none',
+    file: 'apps/console/page/api/rows.ts',
+    find: "typeof tenant === 'string' ? { tenant } : {}",
+    replace: "typeof tenant === 'number' ? { tenant } : {}",
+  },
 ];

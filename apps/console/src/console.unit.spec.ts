@@ -88,7 +88,7 @@ interface Signed {
 const cookieIn = (header: unknown): string => ([header].flat() as string[]).map((one) => one.split(';')[0]).join('; ');
 
 /** Goes the way a browser goes. */
-async function signIn(then = '/', before = '', roles = 'approver'): Promise<Signed> {
+async function signIn(then = '/', before = '', roles = 'approver', tenant = 'demo'): Promise<Signed> {
   const leaving = await server.inject({ url: `/auth/sign-in?then=${encodeURIComponent(then)}` });
   const asked = new URL(String(leaving.headers.location));
   const chosen = await fetch(`${asked.origin}/authorize`, {
@@ -98,7 +98,7 @@ async function signIn(then = '/', before = '', roles = 'approver'): Promise<Sign
     body: new URLSearchParams({
       ...Object.fromEntries(asked.searchParams),
       subject: 'mira',
-      tenant: 'demo',
+      tenant,
       roles,
     }),
   });
@@ -124,6 +124,12 @@ describe('a session', () => {
     const session = await server.inject({ url: '/session', headers: { cookie } });
     expect(session.json()).toMatchObject({ subject: 'mira', tenant: 'demo', roles: ['approver'] });
     expect(session.body).not.toContain('eyJ');
+  });
+
+  it('tells roles as the services count them: who approves for the platform approves in each tenant', async () => {
+    const { cookie } = await signIn('/', '', 'platform_approver operator', '*');
+    const session = await server.inject({ url: '/session', headers: { cookie } });
+    expect(session.json()).toMatchObject({ tenant: '*', roles: ['platform_approver', 'approver'] });
   });
 
   it.each([

@@ -36,3 +36,6 @@ export function moneyIn(row: unknown, ...path: readonly string[]): Money | null 
   const read = MONEY.safeParse(fieldIn(row, ...path));
   return read.success ? read.data : null;
 }
+
+/** Whose a thing is, as its row says: who speaks for all tenants has to name one. */
+export const ofTenant = (tenant: string | null | undefined) => (typeof tenant === 'string' ? { tenant } : {});

@@ -22,6 +22,8 @@ const BOX = z.object({
 const LINEAGE = z.object({
   commit: text,
   run_id: text,
+  /** Absent where a ledger is of before. */
+  tenant: z.optional(text),
   kind: text,
   commits: z.number(),
   runs: z.number(),

@@ -5,7 +5,7 @@ import { useDeferredValue, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import { commanded, ledger, underKey } from '../api/clients.js';
 import { rowQuery } from '../api/lists.js';
-import { numberIn } from '../api/rows.js';
+import { numberIn, ofTenant } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { isOneOf, usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
@@ -208,7 +208,7 @@ function Preview({ commitId, root }: { readonly commitId: string; readonly root:
   );
 }
 
-function triggerVerb(preview: Row, { commit, run_id }: Lineage, falls: number): Verb {
+function triggerVerb(preview: Row, { commit, run_id, tenant }: Lineage, falls: number): Verb {
   return {
     name: 'Say that it should not stand',
     isGrave: true,
@@ -218,7 +218,7 @@ function triggerVerb(preview: Row, { commit, run_id }: Lineage, falls: number): 
       commanded(
         ledger.POST('/v1/triggers', {
           params: { header: underKey(key) },
-          body: { run_id, mutation_id: commit, reason },
+          body: { run_id, mutation_id: commit, ...ofTenant(tenant), reason },
         }),
       ),
   };

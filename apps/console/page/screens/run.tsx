@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { commanded, ledger, recoveries, underKey } from '../api/clients.js';
 import { rowQuery, rowsQuery } from '../api/lists.js';
-import { listIn, numberIn, textIn } from '../api/rows.js';
+import { listIn, numberIn, ofTenant, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { Decision } from '../parts/decision.tsx';
 import { inert } from '../parts/inert.js';
@@ -27,7 +27,7 @@ export function RunScreen(): ReactNode {
         </h1>
         <Export runId={runId} story={story.rows} />
       </header>
-      <Undo runId={runId} />
+      <Undo runId={runId} tenant={textIn(story.rows.mutations[0], 'tenant')} />
       {story.trouble === null ? null : <Trouble cause={story.trouble} />}
       <Card title="What happened">
         <Timeline events={eventsOf(story.rows)} />
@@ -142,7 +142,7 @@ const COUNTS = [
   ['under_way', 'are under way already'],
 ] as const;
 
-function Undo({ runId }: { readonly runId: string }): ReactNode {
+function Undo({ runId, tenant }: { readonly runId: string; readonly tenant: string | null }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { data, error } = useQuery(
     rowQuery('ledger', ['undo-preview', runId], () =>
@@ -162,7 +162,7 @@ function Undo({ runId }: { readonly runId: string }): ReactNode {
         <>
           <p>An undo of this run, as things stand:</p>
           <Preview preview={data} />
-          <Decision verb={undoVerb(runId, data)} about={`undo.${runId}`} isOpen={isOpen} onOpen={setOpen} />
+          <Decision verb={undoVerb(runId, tenant, data)} about={`undo.${runId}`} isOpen={isOpen} onOpen={setOpen} />
         </>
       )}
       {(reports ?? []).map((row) => (
@@ -194,7 +194,7 @@ function Preview({ preview }: { readonly preview: Row }): ReactNode {
   );
 }
 
-function undoVerb(runId: string, preview: Row): Verb {
+function undoVerb(runId: string, tenant: string | null, preview: Row): Verb {
   const asked = numberIn(preview, 'approvals_needed') ?? 0;
   const can =
     (numberIn(preview, 'counts', 'can_be_undone') ?? 0) + (numberIn(preview, 'counts', 'leaves_residue') ?? 0);
@@ -208,7 +208,12 @@ function undoVerb(runId: string, preview: Row): Verb {
     ],
     blocked: can === 0 ? 'There is nothing that an undo could do now.' : null,
     send: ({ reason, key }) =>
-      commanded(ledger.POST('/v1/undos', { params: { header: underKey(key) }, body: { run_id: runId, reason } })),
+      commanded(
+        ledger.POST('/v1/undos', {
+          params: { header: underKey(key) },
+          body: { run_id: runId, ...ofTenant(tenant), reason },
+        }),
+      ),
   };
 }
 

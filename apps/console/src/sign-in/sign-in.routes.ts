@@ -1,6 +1,6 @@
 // Signing in and out, and who is signed in.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { giveAnything } from '@recourse/service/roles';
+import { giveAnything, rolesGiven } from '@recourse/service/roles';
 import { ConsoleRefusal } from '../problem.js';
 import type { Issuer } from './issuer.js';
 import { CALLBACK_PATH } from './issuer.js';
@@ -98,7 +98,8 @@ export function addSignIn(app: FastifyInstance, parts: SignInParts): void {
   });
   app.get('/session', (request) => {
     const { person, csrf, endsAt } = whose(request);
-    return { ...person, csrf, ends_at: endsAt };
+    // As the services count them: the page offers by them.
+    return { ...person, roles: rolesGiven(person.roles, person.tenant), csrf, ends_at: endsAt };
   });
 }
 

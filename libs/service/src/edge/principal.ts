@@ -1,6 +1,6 @@
 // Who asks, as their token says, and for which tenants they may ask.
 import { EdgeRefusal } from './problem.js';
-import { ALL_TENANTS, counts, ROLES, ROLES_OF_ALL } from './roles.js';
+import { ALL_TENANTS, counts, ROLES, ROLES_OF_ALL, rolesGiven } from './roles.js';
 
 export interface Principal {
   /** Directory subject of the person or program: one human is one subject, under however many accounts. */
@@ -26,15 +26,14 @@ const APART = [
 ] as const;
 
 /**
- * The roles of a token for a tenant, or for all: those that count there, each once.
+ * The roles of a token for a tenant, or for all.
  *
- * Shape:  a platform approver is an approver of each tenant.
  * Errors: EdgeRefusal(ROLES_CONFLICT) for an editor or a program that is approver too.
  */
 export function rolesOf(words: readonly string[], tenant: string): readonly string[] {
-  const roles = [...new Set(words)].filter((word) => Object.hasOwn(ROLES, word) && counts(word, tenant));
+  const roles = rolesGiven(words, tenant);
   const apart = APART.find((pair) => pair.every((role) => roles.includes(role)));
-  if (apart === undefined) return roles.includes('platform_approver') ? [...roles, 'approver'] : roles;
+  if (apart === undefined) return roles;
   throw new EdgeRefusal(
     'ROLES_CONFLICT',
     `one token carries ${apart.join(' and ')}; ask the issuer for a token with one of the two`,

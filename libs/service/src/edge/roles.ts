@@ -32,6 +32,12 @@ export function counts(role: string, tenant: string): boolean {
   return tenant === ALL_TENANTS ? ROLES_OF_ALL.includes(role) : !PLATFORM_ROLES.includes(role);
 }
 
+/** What words of a token give for its tenant, or for all: those that count there, each once. A platform approver is an approver of each tenant. */
+export function rolesGiven(words: readonly string[], tenant: string): readonly string[] {
+  const roles = [...new Set(words)].filter((word) => Object.hasOwn(ROLES, word) && counts(word, tenant));
+  return roles.includes('platform_approver') ? [...roles, 'approver'] : roles;
+}
+
 /** Do these words give anything at all? */
 export function giveAnything(words: readonly string[], tenant: string): boolean {
   return words.some((word) => Object.hasOwn(ROLES, word) && counts(word, tenant));

@@ -74,6 +74,7 @@ export function lineageBoxes(asked: BoxesAsked): LineageBoxes {
   return {
     commit: asked.commit.id,
     run_id: own,
+    tenant: asked.commit.tenant,
     kind: seen.find(({ id }) => id === asked.commit.id)?.kind ?? 'unknown',
     commits: seen.length,
     runs: new Set(seen.map(({ run_id }) => run_id)).size,

@@ -53,6 +53,10 @@ const AROUND: BoxesAsked = {
 };
 
 describe('the graph around a commit by run', () => {
+  it('says whose it is, so that who speaks for all tenants can name that one', () => {
+    expect(lineageBoxes(AROUND).tenant).toBe(AROUND.commit.tenant);
+  });
+
   it('has one box for each run, with what became of its commits and who was told, and one arrow between two', () => {
     const view = lineageBoxes(AROUND);
     expect(view).toMatchObject({ commit: 'A', run_id: 'one', kind: 'mutation', commits: 5, runs: 3, left: 0 });

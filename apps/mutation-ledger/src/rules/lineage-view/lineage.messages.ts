@@ -79,6 +79,7 @@ export interface LineageArrow {
 export interface LineageBoxes {
   readonly commit: string;
   readonly run_id: string;
+  readonly tenant: string;
   /** What the commit asked about is. */
   readonly kind: LineageBox['kind'];
   readonly commits: number;
