@@ -201,7 +201,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'P5/roles',
     spec: 'libs/service/src/edge/approval-attacks.unit.spec.ts',
     test: 'who a token is for carries the roles that are known and no power beside: words nobody defined, and the right word in other letters',
-    file: 'libs/service/src/edge/principal.ts',
+    file: 'libs/service/src/edge/roles.ts',
     find: '.filter((word) => Object.hasOwn(ROLES, word) && counts(word, tenant));',
     replace: '.filter((word) => word in ROLES && counts(word, tenant));',
   },
