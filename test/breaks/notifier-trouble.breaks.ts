@@ -8,8 +8,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/notifier/src/follower/cut-log.unit.spec.ts',
     test: 'a log that lost what was read of it is not read on in silence while nobody has accepted that, however far it has gone on',
     file: 'apps/notifier/src/follower/log-follower.ts',
-    find: 'if (await log.holds(position)) return position;',
-    replace: 'if ((await log.holds(position)) || stored.seq > 0) return position;',
+    find: 'if (await log.holds(position)) {',
+    replace: 'if (position.offset >= 0) {',
   },
   {
     id: 'p12-cut-that-was-accepted-waits-for-ever',
