@@ -147,6 +147,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'this.#planOf(fallen) <= PLAN_BYTES_MAX',
   },
   {
+    id: 'l4-leg-executed-whole',
+    requirement: 'L4/executed',
+    spec: 'apps/mutation-ledger/src/core/mutations.compensations.unit.spec.ts',
+    test: 'a compensation, straight is told beside sixty-three others at the most, since whoever debits them does so at once (L4)',
+    file: 'apps/mutation-ledger/src/rules/compensation/compensation.decider.ts',
+    find: 'const COMPENSATIONS_MAX = 64;',
+    replace: 'const COMPENSATIONS_MAX = 1_000;',
+  },
+  {
     id: 'l4-agents-told-together',
     requirement: 'L4/agents',
     spec: 'apps/mutation-ledger/src/core/mutations.recovery.unit.spec.ts',

@@ -50,8 +50,7 @@ function executedIn({ state, views }: DecideContext, leg: Body<LegSettled>): rea
       return { verdict, called, mutation, standing: compensationIn(state, runId, id), contract };
     });
   });
-  const told = executedBy(leg, judged);
-  return told === null ? [] : [told];
+  return executedBy(leg, judged);
 }
 
 function toldBy(recovered: Recovered): readonly Told[] {

@@ -51,6 +51,9 @@ const TWO_CALLS: RecoveryCall = {
   ],
 };
 
+const LEG = { tenant: TENANT, run_id: RUN, recovery_id: 'rec-1', leg_id: 'leg-1', attempt: 1 };
+const VERDICT = { outcome: 'compensated', reason: 'SUCCESS_CONDITION_HELD', observations: [] } as const;
+
 /** What the orchestrator settled of a leg of that one step. */
 function settled(
   outcome: LegVerdict['outcome'],
@@ -64,14 +67,7 @@ function settled(
 ) {
   const { attempt = 1, observations = [], call = callFor(MUTATION), calls_done = 0 } = more;
   const member = { step_id: 'step-1', mutation_id: MUTATION, outcome, reason, observations, call, calls_done };
-  return fromRecoveries('LegSettled', {
-    tenant: TENANT,
-    run_id: RUN,
-    recovery_id: 'rec-1',
-    leg_id: 'leg-1',
-    attempt,
-    members: [member],
-  });
+  return fromRecoveries('LegSettled', { ...LEG, attempt, members: [member] });
 }
 
 describe.each(WAYS)('a compensation, $way', ({ isRebuilt }) => {
@@ -194,6 +190,22 @@ describe.each(WAYS)('a compensation, $way', ({ isRebuilt }) => {
         members: [{ effect_key: `rev_${MUTATION}_2`, execution_state: 'succeeded', attempt: 2 }],
       }),
     );
+  });
+
+  it('is told beside sixty-three others at the most, since whoever debits them does so at once (L4)', () => {
+    const { run } = ledger({ isRebuilt });
+    const keys = Array.from({ length: 9 }, (_, at) => `order-${String(at)}`);
+    for (const effect_key of keys) run.when(executed(refund({ effect_key })), NOW);
+    const [then] = TWO_CALLS.then ?? [];
+    const members = keys.map((effect_key) => {
+      const mutation_id = deriveId('mut', TENANT, RUN, effect_key);
+      const call = { ...callFor(mutation_id), then: Array(7).fill({ ...then, taken: [] }) };
+      return { ...VERDICT, step_id: effect_key, mutation_id, call, calls_done: 8 };
+    });
+    run.when(fromRecoveries('LegSettled', { ...LEG, members }), NOW + 1);
+    const told = run.recorded().filter(({ type }) => type === 'CompensationsExecuted');
+    expect(told.map(({ body }) => (body['members'] as unknown[]).length)).toEqual([64, 8]);
+    expect(new Set(run.rows('compensation').map(({ key }) => key)).size).toBe(72);
   });
 
   it('is none for a further call that was not made', () => {

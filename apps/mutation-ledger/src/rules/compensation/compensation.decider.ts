@@ -93,13 +93,21 @@ const EXECUTED_AS = {
   not_begun: null,
 } as const satisfies Record<StepVerdict, Executed | null>;
 
-/** The record of what a leg executed; null where it tells nothing new. */
+/** Most compensations of one record: the accountant decides about all of them at once (L4). A leg of one call a step is told in one. */
+const COMPENSATIONS_MAX = 64;
+
+/** The records of what a leg executed; none where it tells nothing new. */
 export function executedBy(
   { tenant, run_id, recovery_id, attempt }: Pick<Body<LegSettled>, 'tenant' | 'run_id' | 'recovery_id' | 'attempt'>,
   judged: readonly Judged[],
-): MutationRecord<'CompensationsExecuted'> | null {
+): readonly MutationRecord<'CompensationsExecuted'>[] {
   const members = judged.flatMap((one) => executed(one, tenant, run_id, attempt) ?? []);
-  return members.length === 0 ? null : record('CompensationsExecuted', { tenant, run_id, recovery_id, members });
+  return Array.from({ length: Math.ceil(members.length / COMPENSATIONS_MAX) }, (_, at) =>
+    record('CompensationsExecuted', {
+      ...{ tenant, run_id, recovery_id },
+      members: members.slice(at * COMPENSATIONS_MAX, (at + 1) * COMPENSATIONS_MAX),
+    }),
+  );
 }
 
 function executed(
