@@ -756,8 +756,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/budgets.autonomy.unit.spec.ts',
     test: 'what an agent has earned at a kind of task, straight does not fall when an effect was taken back of which a person said before that its trigger was wrong (D36)',
     file: 'apps/budget-accountant/src/core/autonomy.ts',
-    find: 'const awaited = isAhead && agent',
-    replace: 'const awaited = !isAhead && agent',
+    find: '{ ...one, isAhead: true }',
+    replace: '{ ...one, isAhead: false }',
   },
   {
     id: 'd36-pardoned-and-punished',

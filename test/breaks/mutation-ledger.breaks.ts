@@ -156,15 +156,6 @@ export const BREAKS: readonly Break[] = [
     replace: 'const COMPENSATIONS_MAX = 1_000;',
   },
   {
-    id: 'l4-agents-told-together',
-    requirement: 'L4/agents',
-    spec: 'apps/mutation-ledger/src/core/mutations.recovery.unit.spec.ts',
-    test: 'the recovery of a mutation, straight moves together with those of ten agents at the most, since each loses of what it has earned',
-    file: 'apps/mutation-ledger/src/rules/mutation/recoverability.decider.ts',
-    find: 'joined.length <= AGENTS_MAX;',
-    replace: 'joined.length > 0;',
-  },
-  {
     id: 'l4-closed-one-by-one',
     requirement: 'L4/plan',
     spec: 'apps/mutation-ledger/src/core/mutations.closers.unit.spec.ts',

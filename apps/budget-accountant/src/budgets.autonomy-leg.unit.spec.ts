@@ -5,7 +5,16 @@ import { MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { accountant, judged, praised, REFUNDS, register, standingOf, undone } from './budgets.autonomy.testing.js';
+import {
+  accountant,
+  judged,
+  praised,
+  REFUNDS,
+  register,
+  retire,
+  standingOf,
+  undone,
+} from './budgets.autonomy.testing.js';
 import { mutationOf, recorded } from './budgets.testing.js';
 
 const effects = (count: number, name = 'e'): readonly string[] =>
@@ -66,13 +75,51 @@ describe.each(WAYS)('effects of one leg that are taken back, $way', ({ isRebuilt
     expect(await bytesOf(records as readonly { type: string; body: Doc }[])).toBeLessThan(BYTES_MAX); // as they are written
   });
 
-  it('fit a batch also where they are of ten agents, at seven kinds of task: the ledger names no more in one record', async () => {
+  it('fit a batch also where all that is kept is as much as may be: a part is of thirty-two standings', async () => {
     const { desk } = accountant(isRebuilt, POLICY);
     praised(desk).when(undone(...effects(150, 'before')), 2_000);
     const { records } = desk.when(undone('a'), 3_000).decision();
     expect(records.map(({ type }) => type)).toEqual(['AutonomyChanged']);
     expect(standingOf(desk)).toMatchObject({ undone: { length: 100 }, corrections: { length: 100 } });
-    const bytes = await bytesOf(records);
-    expect(10 * 7 * bytes).toBeLessThan(BYTES_MAX);
+    expect(32 * (await bytesOf(records))).toBeLessThan(BYTES_MAX / 2);
+  });
+
+  describe('at more kinds of task than a batch holds', () => {
+    const KINDS = Array.from({ length: 36 }, (_, at) => `kind_${String(at)}`);
+    const wide = () => {
+      const { desk, entries } = accountant(isRebuilt, null);
+      for (const kind of KINDS) register(entries, POLICY, kind);
+      return { desk: desk.when(undone('a', 'b'), 2_000), entries };
+    };
+    const told = (desk: CoreHarness): readonly Doc[] => desk.recorded().map(({ body }) => body);
+    const kindsOf = (bodies: readonly Doc[]): string[] => bodies.map((body) => String(body['task_kind']));
+
+    it('count in parts, and at each kind of task once', () => {
+      const { desk } = wide();
+      const first = told(desk);
+      const others = told(desk.whenDue(2_000));
+      expect([first.length, others.length]).toEqual([32, 4]);
+      expect([...first, ...others].map(({ remaining }) => (remaining as readonly Doc[]).length)).toEqual(
+        Array.from({ length: 36 }, (_, at) => (at === 31 ? 2 : 0)),
+      );
+      expect(kindsOf([...first, ...others]).sort()).toEqual([...KINDS].sort());
+      for (const kind of KINDS)
+        expect(standingOf(desk, kind)).toMatchObject({ undone: { length: 2 }, corrections: { length: 2 } });
+      expect(desk.rows('undone_leg')).toEqual([]);
+    });
+
+    it('count nowhere where a person says that their trigger was wrong, however far they have counted', () => {
+      const { desk } = wide();
+      desk.when(judged('a', false), 2_000).whenDue(2_000);
+      for (const kind of KINDS)
+        expect(standingOf(desk, kind)).toMatchObject({ undone: [{ id: mutationOf('b') }], corrections: { length: 1 } });
+    });
+
+    it('count no further where the policies of those that remained are retired', () => {
+      const { desk, entries } = wide();
+      for (const kind of KINDS) retire(entries, kind);
+      expect(told(desk.whenDue(2_000))).toMatchObject([{ cause: 'elapsed', remaining: [] }]);
+      expect(desk.rows('undone_leg')).toEqual([]);
+    });
   });
 });

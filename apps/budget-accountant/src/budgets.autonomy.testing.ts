@@ -57,6 +57,10 @@ export function register(entries: MemoryView, policy: object, name = KIND, tenan
   entries.append(name, entrySaid('autonomy_policy', { name, tenant, body }));
 }
 
+export function retire(entries: MemoryView, name: string): void {
+  entries.append(name, entrySaid('autonomy_policy', { name, tenant: TENANT, body: {} }, 'EntryRetired'));
+}
+
 /** Says all that is good of the agent. */
 export function praised(desk: CoreHarness, scores: object = GOOD): CoreHarness {
   for (const [signal, value] of Object.entries(scores)) desk.when(signalled(signal, value as number), 1_000);

@@ -79,7 +79,8 @@ describe.each(WAYS)('the rung of an agent, $way', ({ isRebuilt }) => {
     const { autonomy_id: _id, agent_id: _agent, tenant, task_kind, ...standing } = first?.doc ?? {};
     const other = { autonomy_id: autonomyIdOf(TENANT, 'Agent-7', KIND), agent_id: 'Agent-7', tenant, task_kind };
     const unsaid = { source: null, event_id: null, content_hash: null, signal: null, run_id: null, mutation_id: null };
-    const body = { ...other, ...unsaid, by: null, reason: null, command_id: null, cause: 'signal', before: 'read' };
+    const told = { by: null, reason: null, command_id: null, undoing_id: null, remaining: [] };
+    const body = { ...other, ...unsaid, ...told, cause: 'signal', before: 'read' };
     desk.given({
       type: 'AutonomyChanged',
       body: { ...body, standing: { ...standing, pardoned: null, rung: 'read', earned: 'read' } },

@@ -28,7 +28,6 @@ import { agentOf, decideRelease, decideReserve } from './rules/budget/reservatio
 import { decayed, decideMove } from './rules/budget/ceiling.decider.js';
 import {
   afterBreach,
-  afterUndoing,
   allowanceFor,
   isJudgedFalse,
   onAutonomyDue,
@@ -37,6 +36,7 @@ import {
   onSignalled,
   onUnfreeze,
 } from './core/autonomy.js';
+import { afterUndoing, onUndoingDue } from './core/undoings.js';
 import { onApprovalUsed, onReservationDue } from './core/approvals.js';
 import { onOutcome } from './core/outcomes.js';
 import { FREEZE_ROLES, UNFREEZE_ROLES } from './rules/autonomy/autonomy.messages.js';
@@ -152,6 +152,7 @@ function heardLogs(policy: EscalationPolicy): readonly InputTable[] {
 function dueOf(policy: EscalationPolicy): Due {
   return {
     autonomy: onAutonomyDue,
+    undone_leg: onUndoingDue,
     budget: ({ state, now }, { address }) => {
       const budget = budgets.find(state, address.group, address.key);
       return append(...oneOrNone(budget === null ? null : decayed(budget, now)));

@@ -79,51 +79,36 @@ export interface BrokenBy {
   readonly mutation_id: string;
 }
 
-/** Effects that were taken back count against whoever made them: one record for each standing, however many of one leg (L4). */
-export function afterUndoing(
-  decision: Decision,
-  { body: { tenant, run_id, event, members }, context }: Asked<MutationsBody<'RecoverabilityChanged'>>,
-): Decision {
-  if (event !== 'compensation_verified') return decision;
-  const changes = new Map<string, ReturnType<typeof changed>>();
-  for (const { mutation_id, agent_id, capability } of members) {
-    const found = agent_id === null ? [] : watched(context, { tenant, agent: agent_id, capability });
-    for (const { key, task, standing } of found) {
-      const earlier = changes.get(key.autonomy_id);
-      const before = earlier === undefined ? standing : { ...key, ...earlier.standing };
-      const happening = { kind: 'compensation_verified', id: mutation_id } as const;
-      const change = changed(key, happening, { standing: before, task, now: context.now }, { mutation_id, run_id });
-      changes.set(key.autonomy_id, { ...change, before: earlier?.before ?? change.before });
-    }
-  }
-  return also(decision, [...changes.values()]);
-}
-
 /** A person said that a trigger was wrong: what was taken back for it counts no more, and what is yet to be will not. */
 export function onJudged({ body, context }: Asked<MutationsBody<'SourceJudged'>>): Decision {
   const { tenant, mutation_id, run_id, by, reason, agent_id: agent, capability } = body;
   const counted = countedIn(context.state, mutation_id).map((standing) => ({
-    key: standing,
-    standing,
+    ...{ key: standing, standing, isAhead: false },
     task: taskOf(context, standing),
   }));
-  const isAhead = counted.length === 0;
-  const awaited = isAhead && agent !== null && capability !== null;
-  const happening = { kind: 'false_trigger', id: mutation_id, isAhead } as const;
+  const isCounted = ({ key }: Watched): boolean => counted.some((one) => one.key.autonomy_id === key.autonomy_id);
+  // Where it counts nowhere yet, or does not count everywhere yet.
+  const awaited = agent === null || capability === null ? [] : watched(context, { tenant, agent, capability });
+  const ahead = awaited.filter((one) => !isCounted(one)).map((one) => ({ ...one, isAhead: true }));
   return also(
     NOTHING,
-    (awaited ? watched(context, { tenant, agent, capability }) : counted).map(({ key, standing, task }) =>
-      changed(key, happening, { standing, task, now: context.now }, { mutation_id, run_id, by, reason }),
-    ),
+    [...counted, ...ahead].map(({ key, standing, task, isAhead }) => {
+      const happening = { kind: 'false_trigger', id: mutation_id, isAhead } as const;
+      return changed(key, happening, { standing, task, now: context.now }, { mutation_id, run_id, by, reason });
+    }),
   );
 }
 
 /** What has held an agent is over, or what it did is long ago. */
 export function onAutonomyDue(context: DecideContext, { address }: TimerInput): Decision {
-  const standing = autonomies.find(context.state, address.key);
-  if (standing === null) return NOTHING;
-  const task = taskOf(context, standing);
-  return also(NOTHING, [changed(standing, { kind: 'elapsed' }, { standing, task, now: context.now })]);
+  return also(NOTHING, judgedAgain(context, address.key));
+}
+
+/** A standing judged anew though nothing happened. */
+export function judgedAgain(context: DecideContext, autonomyId: string): readonly Change[] {
+  const standing = autonomies.find(context.state, autonomyId);
+  if (standing === null) return [];
+  return [changed(standing, { kind: 'elapsed' }, { standing, task: taskOf(context, standing), now: context.now })];
 }
 
 /** Does a person say of a trigger of ours that it was wrong? */
@@ -160,9 +145,7 @@ export function earnedBy(
   { tenant, agent, capability }: { readonly tenant: string; readonly agent: string; readonly capability: string },
   isSelf: boolean,
 ): Allowance {
-  const [first, ...others] = autonomiesFor(context.views.view(entryView.name), tenant, capability).flatMap((each) => {
-    const { taskKind } = each;
-    const task = factsOf(context, tenant, each);
+  const [first, ...others] = tasksOf(context, tenant, capability).flatMap(({ taskKind, task }) => {
     const standings = isSelf ? standingsAt(context.state, tenant, agent, taskKind) : [{ standing: null }];
     return standings.map(({ standing }) => ({ taskKind, task, standing }));
   });
@@ -190,23 +173,45 @@ function factsOf({ views }: DecideContext, tenant: string, { policy, version }: 
   return { policy, version, reversibility: least ?? { value_ppm: 0, source: null } };
 }
 
-interface Watched {
+/** A kind of task at which somebody watches an agent. */
+export interface Watched {
   readonly key: Key;
   readonly standing: Autonomy | null;
   readonly task: TaskFacts;
 }
 
-/** The kinds of task of a capability at which somebody watches the agent (A2). */
+/** A kind of task that a capability is part of, with what the registry says of it. */
+interface Task {
+  readonly taskKind: string;
+  readonly task: TaskFacts;
+}
+
+/** The kinds of task of a capability; who asks about many agents asks for them once, since policies are read from their text. */
+export function tasksOf(context: DecideContext, tenant: string, capability: string): readonly Task[] {
+  return autonomiesFor(context.views.view(entryView.name), tenant, capability).map((each) => ({
+    taskKind: each.taskKind,
+    task: factsOf(context, tenant, each),
+  }));
+}
+
+/** Those of them at which somebody watches the agent (A2). */
+export function watchedAt(
+  tasks: readonly Task[],
+  { state }: DecideContext,
+  tenant: string,
+  agent: string,
+): readonly Watched[] {
+  return tasks
+    .flatMap(({ taskKind, task }) => standingsAt(state, tenant, agent, taskKind).map((at) => ({ ...at, task })))
+    .filter(({ standing, task }) => standing !== null || task.version !== null);
+}
+
+/** The kinds of task of a capability at which somebody watches the agent. */
 function watched(
   context: DecideContext,
   { tenant, agent, capability }: { readonly tenant: string; readonly agent: string; readonly capability: string },
 ): readonly Watched[] {
-  return autonomiesFor(context.views.view(entryView.name), tenant, capability)
-    .flatMap((each) => {
-      const task = factsOf(context, tenant, each);
-      return standingsAt(context.state, tenant, agent, each.taskKind).map((at) => ({ ...at, task }));
-    })
-    .filter(({ standing, task }) => standing !== null || task.version !== null);
+  return watchedAt(tasksOf(context, tenant, capability), context, tenant, agent);
 }
 
 function freezeFacts(
@@ -238,7 +243,8 @@ function answered(answer: FreezeAnswer): Decision {
   );
 }
 
-function also(decision: Decision, changes: readonly Change[]): Decision {
+/** The decision with changes of standings in it. */
+export function also(decision: Decision, changes: readonly Change[]): Decision {
   if (changes.length === 0) return decision;
   return { ...decision, records: [...decision.records, ...changes.map((body) => ({ type: 'AutonomyChanged', body }))] };
 }

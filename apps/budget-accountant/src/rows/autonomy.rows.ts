@@ -2,7 +2,7 @@
 import { row } from '@recourse/event-log';
 import type { Change, Fold, StateView } from '@recourse/event-log';
 import { deriveId, keptIds } from '@recourse/kernel';
-import type { BodyOf } from '@recourse/messages';
+import type { BodyOf, MovedMutation } from '@recourse/messages';
 import type { Autonomy, AutonomyChange, Key } from '../rules/autonomy/autonomy.messages.js';
 import { namesOf, spelt } from './names.rows.js';
 
@@ -106,7 +106,28 @@ const countedEffects = row<Counted>({
   columns: { mutation_id: 'text' },
 });
 
-export const AUTONOMY_ROWS = [autonomies, changes, tellings, countedEffects];
+/** A leg that is taken back and fits no batch: it counts in parts, and its timer goes on at once. */
+export interface UndoneLeg {
+  readonly undoing_id: string;
+  readonly tenant: string;
+  readonly run_id: string | null;
+  readonly members: readonly MovedMutation[];
+  /** Id of the last standing that it counts at. */
+  readonly after: string;
+  /** Epoch milliseconds. */
+  readonly due_at: number;
+}
+
+export const undoneLegs = row<UndoneLeg>({
+  kind: 'undone_leg',
+  table: 'undone_legs',
+  group: ({ undoing_id }) => undoing_id,
+  key: ({ undoing_id }) => undoing_id,
+  due: ({ due_at }) => due_at,
+  columns: { undoing_id: 'text', tenant: 'text' },
+});
+
+export const AUTONOMY_ROWS = [autonomies, changes, tellings, countedEffects, undoneLegs];
 
 /** The standings in which an effect that was taken back counts. */
 export function countedIn(state: StateView, mutationId: string): readonly Autonomy[] {
@@ -144,8 +165,21 @@ export const autonomyChanged: Fold<'recourse.budgets', 'AutonomyChanged'> = (bod
       : [told(toldIdOf(tenant, source, event_id), content_hash)]),
     ...spelt(state, tenant, agent_id),
     ...(cause === 'compensation_verified' ? undoneIn(body, state).map((id) => countedAt(state, id, autonomy_id)) : []),
+    ...remainingOf(body, decidedAt),
   ];
 };
+
+/** What remains of a leg that counts in parts. */
+function remainingOf(
+  { undoing_id, remaining, tenant, run_id, autonomy_id: after }: Changed,
+  due_at: number,
+): readonly Change[] {
+  if (undoing_id === null) return [];
+  const address = { kind: undoneLegs.spec.kind, group: undoing_id, key: undoing_id };
+  return remaining.length === 0
+    ? [{ op: 'delete', address }]
+    : [undoneLegs.put({ undoing_id, tenant, run_id, members: remaining, after, due_at })];
+}
 
 /** What a record counts as taken back: effects of one leg count in one record, which names the last and keeps all in its standing. */
 function undoneIn({ autonomy_id, mutation_id, standing }: Changed, state: StateView): readonly string[] {

@@ -238,27 +238,6 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
       );
   });
 
-  it('moves together with those of ten agents at the most, since each loses of what it has earned', () => {
-    const { run } = ledger({ isRebuilt });
-    const effects = Array.from({ length: 26 }, (_, at) => {
-      const key = String(at);
-      const agent_id = `agent-${String(Math.floor(at / 2))}`;
-      return refund({ effect_key: key, event_id: `ev-${key}`, call_id: `call-${key}`, agent_id });
-    });
-    for (const effect of effects) run.when(executed(effect), NOW);
-    for (const effect of effects) run.when(triggerOf(RUN, mutationIdOf(effect)), NOW + 1);
-    const steps = effects.map((effect) => ({ step_id: mutationIdOf(effect), mutation_id: mutationIdOf(effect) }));
-    const about = { tenant: TENANT, run_id: RUN, recovery_id: 'rec-1', leg_id: 'leg-1', attempt: 1 };
-    run.when(fromRecoveries('LegDispatched', { ...about, members: steps.map((step) => ({ ...step, step })) }), NOW + 2);
-    const members = steps.map((step) => ({ ...step, outcome: 'compensated', reason: 'HELD', call: null }));
-    const { records } = run.when(fromRecoveries('LegSettled', { ...about, members }), NOW + 3).decision();
-    const told = records.map(({ body }) => (body['members'] as { agent_id: string }[]).map(({ agent_id: by }) => by));
-    expect(told.map((agents) => [agents.length, new Set(agents).size])).toEqual([
-      [20, 10],
-      [6, 3],
-    ]);
-  });
-
   it('moves once however often a record is repeated', () => {
     const run = rolledBack()
       .when(DISPATCHED, NOW + 2)

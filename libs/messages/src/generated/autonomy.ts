@@ -1,5 +1,6 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { CommandEnvelope, Hash } from './common.js';
+import type { MovedMutation } from './mutations.js';
 
 /** Somebody who watches an agent says how it did at a kind of task, or that something went wrong. */
 export interface AgentSignalled {
@@ -64,6 +65,10 @@ export interface AutonomyChanged {
   readonly reason: string | null;
   /** Command; null for other causes. */
   readonly command_id: string | null;
+  /** Id of a leg that is taken back and counts in parts, in the last record of each part; null elsewhere. */
+  readonly undoing_id: string | null;
+  /** Effects of that leg, where they count yet: at the standings whose ids come behind this one's. Empty in its last part. */
+  readonly remaining: readonly MovedMutation[];
   /** Rung that was in force before. */
   readonly before: Rung;
   /** What is in force now, and what it follows from. */

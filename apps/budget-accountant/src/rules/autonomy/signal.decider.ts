@@ -66,7 +66,7 @@ export function changed(
   return {
     ...{ autonomy_id, tenant, agent_id, task_kind, cause, before },
     ...{ signal: null, source: null, event_id: null, content_hash: null, run_id: null },
-    ...{ mutation_id: null, by: null, reason: null, command_id: null },
+    ...{ mutation_id: null, by: null, reason: null, command_id: null, undoing_id: null, remaining: [] },
     ...said,
     standing: reconsidered(standing, happening, task, now),
   };

@@ -117,26 +117,14 @@ export function move(
 
 /** Most moves of one record: whoever reads it decides about all of them at once (L4). */
 const TOGETHER_MAX = 200;
-/**
- * Most agents of one record. For each of them the accountant tells all that is kept of it, some 11 KB, at every kind of task of
- * the capability: those of ten fit a batch at seven kinds.
- */
-const AGENTS_MAX = 10;
 
 /** Moves of one run as records: those by one event, next to each other, in one. */
 export function together(moves: readonly MoveRecord[]): readonly MoveRecord[] {
   const done: MoveRecord[] = [];
-  let agents: readonly string[] = [];
   for (const next of moves) {
     const last = done.at(-1)?.body;
-    const theirs = next.body.members.map(({ agent_id }) => agent_id ?? '');
-    const joined = [...new Set([...agents, ...theirs])];
     const isAlike =
-      last?.event === next.body.event &&
-      last.run_id === next.body.run_id &&
-      last.members.length < TOGETHER_MAX &&
-      joined.length <= AGENTS_MAX;
-    agents = isAlike ? joined : theirs;
+      last?.event === next.body.event && last.run_id === next.body.run_id && last.members.length < TOGETHER_MAX;
     if (!isAlike) done.push(next);
     else done[done.length - 1] = { ...next, body: { ...last, members: [...last.members, ...next.body.members] } };
   }
