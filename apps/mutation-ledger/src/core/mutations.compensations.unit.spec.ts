@@ -196,7 +196,7 @@ describe.each(WAYS)('a compensation, $way', ({ isRebuilt }) => {
     const { run } = ledger({ isRebuilt });
     const keys = Array.from({ length: 9 }, (_, at) => `order-${String(at)}`);
     for (const effect_key of keys) run.when(executed(refund({ effect_key })), NOW);
-    const [then] = TWO_CALLS.then ?? [];
+    const [then] = TWO_CALLS.then;
     const members = keys.map((effect_key) => {
       const mutation_id = deriveId('mut', TENANT, RUN, effect_key);
       const call = { ...callFor(mutation_id), then: Array(7).fill({ ...then, taken: [] }) };
