@@ -2,7 +2,7 @@
 //
 // Boundary: calls `execute` and reads what came back. A tool's error never leaves it.
 import type { Json } from '@recourse/kernel';
-import type { Action } from '../producer/producer.js';
+import { isRejected } from '../tool/thrown.js';
 import type { Written } from '../written.js';
 import { readAnswer } from './answer.js';
 import { copyOf } from './copied.js';
@@ -24,19 +24,25 @@ export type Attempted =
 export const LATE: Attempted = { verdict: { kind: 'TIMEOUT', effect: 'unknown' } };
 
 /** Calls the tool once. Errors: none. */
-export async function attempt(
-  { tool, options }: Pick<Situation, 'tool' | 'options'>,
-  args: Json,
-  { idempotencyKey, callId, runId }: Action,
-): Promise<Attempted> {
+export async function attempt({ tool, call, action, options }: Situation): Promise<Attempted> {
+  const { idempotencyKey, callId, runId } = action;
   try {
-    const given = await tool.execute(copyOf(args), { idempotencyKey, callId, runId });
+    const given = await tool.execute(copyOf(call.args), { idempotencyKey, callId, runId });
     const { written: answer, error } = readAnswer(given);
-    return error ?? { answer, externalTransactionRef: handleNoted(given, { tool, options }) };
+    if (error !== null) return { ...error, verdict: believed(error.verdict, false, call) };
+    return { answer, externalTransactionRef: handleNoted(given, { tool, options }) };
   } catch (error) {
     const verdict = verdictFor({ on: 'exception', error }) ?? { kind: 'UNKNOWN', effect: 'unknown' };
-    return { verdict, failure: failureOf({ on: 'exception', error }) };
+    return {
+      verdict: believed(verdict, isRejected(error), call),
+      failure: failureOf({ on: 'exception', error }),
+    };
   }
+}
+
+/** A compensation is only believed what its tool says outright, as by its worker: one that had no effect is made again, without a key too. */
+function believed(verdict: ToolVerdict, isOutright: boolean, { recovery }: Situation['call']): ToolVerdict {
+  return recovery === undefined || isOutright ? verdict : { ...verdict, effect: 'unknown' };
 }
 
 /** The handle is read off the very answer of the tool, which may be more than JSON keeps of it. */

@@ -20,25 +20,46 @@ export interface CompensationOptions extends Omit<GuardOptions, 'producer'> {
  *
  * Shape:  the call keeps the ids of the recovery (`rev_…`); what it reserves is in the run it undoes. No forward approval is asked
  *         for and no hold is kept: the recovery was approved as one.
- * Errors: Failure(GUARD_INVALID) at once, for a mode that is none; of a call ToolRejected when the guard refuses or the tool had no effect; any other error counts as "nobody knows".
+ *         A call is not given up here: the worker waits as long as the contract says, and knows what still runs.
+ * Errors: Failure(GUARD_INVALID) at once, for a mode that is none; of a call ToolRejected when the guard refuses, and what the tool threw, as it is:
+ *         as without a guard, anything but a ToolRejected counts as "nobody knows", and what is reserved for it stays.
  */
 export function guardCompensation(tool: Tool, given: CompensationOptions): Tool {
   refuseUnusable(tool, given);
   const options = { ...given, producer: SILENT };
   return async (args, context) => {
     if (context.phase !== 'execute') return tool(args, context);
-    const { answer, value } = await runGuarded(forwardOf(tool, context), callOf(args, context, options), options);
+    const thrown: Thrown[] = [];
+    const forward = forwardOf(noting(tool, thrown), context);
+    const { answer, value } = await runGuarded(forward, callOf(args, context, options), options);
     switch (answer.kind) {
       case 'succeeded':
         return value;
       case 'refused':
         throw new ToolRejected(answer.code, answer.problems.map(({ message }) => message).join('; '));
       case 'failed':
-        throw new ToolRejected(answer.error_kind ?? 'REJECTED', answer.failure?.message ?? 'the tool had no effect');
       case 'uncertain':
       case 'held':
       case 'rehearsed':
+        if (thrown[0] !== undefined) throw thrown[0].error;
         throw new Error(`the compensation is ${answer.kind}: ${answer.error_kind ?? ''}`);
+    }
+  };
+}
+
+/** What a tool threw, whatever that is. */
+interface Thrown {
+  readonly error: unknown;
+}
+
+/** The tool, with what it throws kept for its worker, which reads it. */
+function noting(tool: Tool, thrown: Thrown[]): Tool {
+  return async (args, context) => {
+    try {
+      return await tool(args, context);
+    } catch (error) {
+      thrown.push({ error });
+      throw error;
     }
   };
 }

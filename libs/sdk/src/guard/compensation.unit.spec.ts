@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import type { ContractDraft } from '@recourse/contract';
+import type { Json } from '@recourse/kernel';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
-import { ToolRejected } from '../tool/tool.js';
+import { ToolConflict, ToolRejected } from '../tool/tool.js';
 import type { Tool, ToolContext } from '../tool/tool.js';
 import type { Budget } from './budget.port.js';
 import { MemoryBudget } from './budget.memory.js';
@@ -22,17 +25,22 @@ const context: ToolContext = {
 };
 const args = { order: '4711', amount_minor: 500_000 };
 
-function scene(tool: Tool = () => Promise.resolve({ status: 'reversed' }), more: Partial<GuardOptions> = {}) {
-  const { options, told } = refund({
+function scene(
+  tool: Tool = () => Promise.resolve({ status: 'reversed' }),
+  more: Partial<GuardOptions> = {},
+  contract: ContractDraft = {},
+) {
+  const { options, told, clock } = refund({
     contract: {
       ...FOR_GOOD,
+      ...contract,
       name: 'payments.reverse_refund',
       commit_hold_ms: 5_000,
       cancel_capability: 'payments.cancel_refund',
     },
     options: more,
   });
-  return { told, compensate: guardCompensation(tool, { ...options, agentId: 'worker-1' }) };
+  return { told, clock, compensate: guardCompensation(tool, { ...options, agentId: 'worker-1' }) };
 }
 
 describe('a guarded compensation', () => {
@@ -77,6 +85,45 @@ describe('a guarded compensation', () => {
     await expect(refused.compensate(args, context)).rejects.toBeInstanceOf(ToolRejected);
     const lost = scene(() => Promise.reject(new Error('socket hang up')));
     await expect(lost.compensate(args, context)).rejects.not.toBeInstanceOf(ToolRejected);
+  });
+
+  it.each([
+    ['refused a part of it', Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } })],
+    ['answered 403', Object.assign(new Error('forbidden'), { status: 403 })],
+    ['answered 429', Object.assign(new Error('later'), { status: 429 })],
+  ])(
+    'is open where its tool does not say outright that nothing happened, and keeps its budget: it %s',
+    async (_, thrown) => {
+      const heard: string[] = [];
+      const budget: Budget = {
+        reserve: () => Promise.resolve({ kind: 'reserved', reservationId: 'res_1' }),
+        release: () => {
+          heard.push('released');
+          return Promise.resolve('released');
+        },
+      };
+      await expect(scene(() => Promise.reject(thrown), { budget }).compensate(args, context)).rejects.toBe(thrown);
+      const answered = scene(() => Promise.resolve({ error_code: 'RATE_LIMITED', isError: true }), { budget });
+      await expect(answered.compensate(args, context)).rejects.not.toBeInstanceOf(ToolRejected);
+      expect(heard).toEqual([]);
+    },
+  );
+
+  it('is refused in the words of its tool, which its worker reads: a code of its own, a conflict', async () => {
+    for (const thrown of [new ToolRejected('already_reversed', 'it is reversed'), new ToolConflict('changed since')])
+      await expect(scene(() => Promise.reject(thrown)).compensate(args, context)).rejects.toBe(thrown);
+  });
+
+  it('ends when its tool does, and no sooner: its worker, which waits as long as the contract says, knows what runs', async () => {
+    const gate = Promise.withResolvers<Json>();
+    const { compensate, clock } = scene(() => gate.promise, {}, { call_timeout_ms: 100 });
+    const ended = compensate(args, context);
+    // A promise that is kept late is one that nobody gave up.
+    ended.catch(() => null);
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    await clock.advance(1_000);
+    gate.resolve({ status: 'reversed' });
+    expect(await ended).toEqual({ status: 'reversed' });
   });
 
   it('is made once per attempt', async () => {

@@ -11,12 +11,10 @@
 //   G5. A call that is called off before its intent is told has no effect, and nothing is told of it; one that is told is not called off.
 //   G4. With a record or claims to ask, a call that was begun is not made again before somebody found out how it ended.
 import { directiveFor, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from '@recourse/contract';
-import type { BindingFacts, Directive } from '@recourse/contract';
+import type { Directive } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Action, ActionOutcome } from '../producer/producer.js';
 import { actionOf, mutationOf } from './action.js';
-import { attempt, LATE } from './attempt.js';
-import type { Attempted } from './attempt.js';
 import { pending, prepare } from './before.js';
 import type { Ready } from './before.js';
 import { callAsMade } from './copied.js';
@@ -28,20 +26,17 @@ import type {
   GuardOptions,
   GuardTrouble,
 } from './guard.messages.js';
-import { missingFor } from './handle.js';
 import { calledOff, giveBack, hearing, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import type { ToolFailure } from './failure.decisions.js';
 import { refuseUnusable } from './given.js';
+import { perform } from './perform.js';
+import type { Performed } from './perform.js';
 import { placeProblems } from './place.js';
-import { argsWritten, intentProblem, resultProblem } from './recorded.js';
+import { argsWritten, intentProblem } from './recorded.js';
 import { counted } from './same-effect.js';
 import { shownOf } from './shown.js';
 import type { Shown } from './shown.js';
-import type { ToolVerdict } from './verdict.decisions.js';
-import { within } from '../within.js';
-import { lossText } from '../written.js';
-import type { Written } from '../written.js';
 
 /**
  * Wraps a tool.
@@ -210,76 +205,6 @@ async function claim({ action, options }: Situation, { attempt }: Ready): Promis
     if (stopped !== null) await giveBack(action, options);
     return stopped;
   }
-}
-
-type Performed = Omit<ActionOutcome, 'errorKind'> & {
-  readonly errorKind: ToolVerdict['kind'] | null;
-  readonly failure?: ToolFailure;
-  /** All that the tool said; `result` is what is recorded of it. */
-  readonly answered: Json | null;
-};
-
-async function perform(situation: Situation, priorValue: Json | null): Promise<Performed> {
-  const { tool, call, action, options } = situation;
-  // The window may only be shortened by us: it counts from before the call.
-  const committedAt = options.clock.now();
-  const attempted = await within(
-    options.clock,
-    options.contract.call_timeout_ms,
-    attempt({ tool, options }, call.args, action),
-    LATE,
-  );
-  notedIfUnknown(attempted, options);
-  const base = { result: null, answered: null, priorValue, externalTransactionRef: null, committedAt };
-  if ('verdict' in attempted)
-    return {
-      ...base,
-      outcome: attempted.verdict.effect === 'none' ? 'failed' : 'uncertain',
-      errorKind: attempted.verdict.kind,
-      ...(attempted.failure === undefined ? {} : { failure: attempted.failure }),
-    };
-  const { answer, externalTransactionRef: externalRef } = attempted;
-  const result = recordedOf(situation, priorValue, answer);
-  notedIfIncomplete({ args: call.args, result, priorValue, externalRef }, options);
-  const said = { result, answered: answer.json, externalTransactionRef: externalRef };
-  return { ...base, ...said, outcome: 'succeeded', errorKind: null };
-}
-
-/** The call was made, so that it is told of whatever the tool answered: without what no record holds. */
-function recordedOf({ action, options }: Situation, priorValue: Json | null, answer: Written): Json | null {
-  const { json, lost } = answer;
-  const why = answer.problem ?? (options.mode === 'off' ? null : resultProblem(action, priorValue, json));
-  const what =
-    why !== null
-      ? `its answer is left out: ${why}`
-      : lost.length > 0
-        ? `the tool answered with ${lossText(lost)}, and it is left out: have it answer with text, numbers, lists and plain objects`
-        : null;
-  if (what !== null)
-    options.onTrouble?.(trouble('RESULT_UNRECORDED', `${options.contract.name} has acted, and ${what}`));
-  return why === null ? json : null;
-}
-
-/** Said while whoever wrote the tool looks at it, and not on the day on which the effect has to be undone. */
-function notedIfIncomplete(facts: BindingFacts, { contract, mode, onTrouble }: GuardOptions): void {
-  const missing = mode === 'off' ? [] : missingFor(contract, facts);
-  if (missing.length > 0)
-    onTrouble?.(
-      trouble(
-        'HANDLE_INCOMPLETE',
-        `${contract.name} has acted, and what it is undone with was not captured: ${missing.join(', ')}. Undoing it will be a person's. ` +
-          'Have the tool answer with it, or correct what the contract reads',
-      ),
-    );
-}
-
-/** What failed in a call that may have had an effect is no business of an agent; whoever runs the tool has to read it somewhere. */
-function notedIfUnknown(attempted: Attempted, { onTrouble }: GuardOptions): void {
-  if (!('verdict' in attempted) || attempted.verdict.effect !== 'unknown') return;
-  const { kind } = attempted.verdict;
-  const said =
-    attempted.failure === undefined ? 'no answer in time' : `${attempted.failure.code}: ${attempted.failure.message}`;
-  onTrouble?.(trouble('TOOL_UNCERTAIN', `${kind}: ${said}`));
 }
 
 async function tell(action: Action, outcome: ActionOutcome, options: GuardOptions): Promise<void> {
