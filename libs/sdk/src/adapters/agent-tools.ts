@@ -7,6 +7,7 @@ import type { Json } from '@recourse/kernel';
 import { recoverabilityNote, toolCatalog } from '../context/tool-catalog.js';
 import { guard } from '../guard/guard.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions } from '../guard/guard.messages.js';
+import type { Last } from '../tool/streamed.js';
 import { ToolRejected } from '../tool/tool.js';
 
 /** What a tool brings beside its call: prior value, dry run, handle, schema. */
@@ -56,14 +57,15 @@ export function guardFunction<Value extends Json>(
  * The `execute` of a tool as agent kits take it: `(input, {toolCallId})` in the Vercel AI SDK, `(input, context, {toolCall})` in
  * the OpenAI Agents SDK. Give the result to the kit as its `execute`.
  *
- * Shape:  a signal of the kit (`abortSignal`, `signal`) calls the call off before it is made.
+ * Shape:  one that streams (`async *execute`) is run to its end, and what it gives last is its answer.
+ *         A signal of the kit (`abortSignal`, `signal`) calls the call off before it is made.
  *         The kit wraps its own handling of errors around the guard, so an error of the tool stays an error here.
  * Errors: as guardFunction.
  */
 export function guardExecute<Input, Rest extends readonly unknown[], Output>(
   execute: (input: Input, ...rest: Rest) => Output,
   options: AdapterOptions,
-): (input: Input, ...rest: Rest) => Promise<GuardedResult<Awaited<Output>>> {
+): (input: Input, ...rest: Rest) => Promise<GuardedResult<Last<Awaited<Output>>>> {
   // The kit has parsed the input from JSON, and the guard checks it against the contract before the tool sees it.
   return async (input, ...rest) => {
     const called = async (args: Json): Promise<Json> => (await execute(args as Input, ...rest)) as Json;
@@ -71,7 +73,7 @@ export function guardExecute<Input, Rest extends readonly unknown[], Output>(
     return (await guardedCall(called, options, input as Json, {
       callId: callIdIn(rest),
       signal: signalIn(rest),
-    })) as GuardedResult<Awaited<Output>>;
+    })) as GuardedResult<Last<Awaited<Output>>>;
   };
 }
 

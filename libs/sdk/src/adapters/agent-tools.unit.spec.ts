@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '@recourse/kernel';
 import { refundCall, refundContract } from '../guard/guard.testing.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { executedBody } from '../producer/producer.js';
+import { ToolRejected } from '../tool/tool.js';
 import { guardExecute, guardFunction, guardMcp, serverFingerprint } from './agent-tools.js';
 import type { AdapterOptions, McpClient, McpTool } from './agent-tools.js';
 
@@ -57,6 +59,56 @@ describe("the execute of a kit's tool", () => {
       { produced_by: 'toolu_1', release },
       { produced_by: 'msg_9', release },
     ]);
+  });
+
+  it('that streams is run to its end, and what it gives last is its answer', async () => {
+    let acted = 0;
+    const { options, producer } = scene();
+    const issue = guardExecute(
+      async function* ({ order }: typeof input) {
+        yield { status: 'working', order };
+        await Promise.resolve();
+        acted += 1;
+        yield { status: 'settled', order, refund: 'rf_1' };
+      },
+      { ...options, extras: { externalTransactionRef: (result) => (result as { readonly refund: string }).refund } },
+    );
+    const answer = await issue(input);
+    expect([answer.kind, answer.kind === 'succeeded' ? answer.value?.status : null, acted]).toEqual([
+      'succeeded',
+      'settled',
+      1,
+    ]);
+    const [told] = producer.told.flatMap((one) => (one.type === 'ToolExecuted' ? [one.outcome] : []));
+    expect(told).toMatchObject({ outcome: 'succeeded', externalTransactionRef: 'rf_1', result: { refund: 'rf_1' } });
+  });
+
+  it.each([
+    ['nobody knows what it did', new Error('socket hang up'), 'uncertain'],
+    ['it says that nothing happened', new ToolRejected('CLOSED', 'closed'), 'failed'],
+  ])('that breaks off its stream failed as any that throws: %s', async (_, thrown, kind) => {
+    const { options } = scene();
+    const breaking = guardExecute(function* () {
+      yield { status: 'working' };
+      throw thrown;
+    }, options);
+    expect(await breaking(input)).toMatchObject({ kind });
+  });
+
+  it('that streams without end is given up when its contract says', async () => {
+    const clock = new ManualClock(1);
+    const { options } = scene({ call_timeout_ms: 100 });
+    const endless = guardExecute(
+      async function* () {
+        yield { status: 'working' };
+        await new Promise(() => undefined);
+      },
+      { ...options, clock },
+    );
+    const answer = endless(input);
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    await clock.advance(100);
+    expect(await answer).toMatchObject({ kind: 'uncertain', error_kind: 'TIMEOUT' });
   });
 
   it('is not called with what does not fit the contract', async () => {

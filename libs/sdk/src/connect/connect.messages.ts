@@ -84,7 +84,7 @@ export type Travels<Args> = Args extends Json
 
 /** A tool with its own types. `execute` throws ToolRejected when it knows there was no effect. */
 export interface TypedTool<Args, Value> extends Pick<ForwardTool, 'schema'> {
-  execute(args: Args, context: ForwardContext): Value | Promise<Value>;
+  execute(args: Args, context: ForwardContext): Value | Promise<Value> | AsyncIterable<Value>;
   /** The provider's handle in a result. Needed where the contract requires one. */
   readonly externalTransactionRef?: (result: Value) => string | null;
   /** As in ForwardTool. */
@@ -141,7 +141,8 @@ export interface Recourse extends Readonly<Omit<ConnectedParts, 'producer'>> {
   guardOptions(contract: string): Promise<GuardOptions>;
   /** Puts a tool under the contract it names. */
   guard<Args, Value>(
-    tool: ((args: Args, context: ForwardContext) => Value | Promise<Value>) | TypedTool<Args, Value>,
+    tool:
+      ((args: Args, context: ForwardContext) => Value | Promise<Value> | AsyncIterable<Value>) | TypedTool<Args, Value>,
     options: ConnectedGuardOptions<Value>,
   ): Promise<ConnectedTool<Args, Value>>;
   /** Starts a worker; `close` stops it. */

@@ -8,7 +8,7 @@ import type { ConnectedPlace, TypedTool } from './connect.messages.js';
 
 /** A function, or a tool with more than its call. */
 export type ToolLike<Args, Value> =
-  ((args: Args, context: ForwardContext) => Value | Promise<Value>) | TypedTool<Args, Value>;
+  ((args: Args, context: ForwardContext) => Value | Promise<Value> | AsyncIterable<Value>) | TypedTool<Args, Value>;
 
 /** The tool as the guard calls it. `handle` reads the provider's handle where the tool itself does not. */
 export function forwardTool<Args, Value>(

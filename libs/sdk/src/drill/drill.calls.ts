@@ -2,6 +2,7 @@
 import type { Json } from '@recourse/kernel';
 import type { ContractTerms, ObservationPhase } from '@recourse/messages';
 import { copyOf } from '../guard/copied.js';
+import { isStream, lastOf } from '../tool/streamed.js';
 import type { Tool } from '../tool/tool.js';
 import { within } from '../within.js';
 import { unwrittenIn, writtenAnswer } from '../written.js';
@@ -73,7 +74,7 @@ export class DrillCalls {
   }
 
   /** An answer that no record would hold whole counts as none. Tools may be written in JavaScript. */
-  async ask(ask: () => Promise<Json>): Promise<Answered> {
+  async ask(ask: () => Promise<unknown>): Promise<Answered> {
     const answered = await this.attempt(ask);
     return answered.kind === 'failed' || answered.unwritten === null
       ? answered
@@ -81,20 +82,20 @@ export class DrillCalls {
   }
 
   /** Waits for an answer as long as the contract lets a worker wait. */
-  async attempt(ask: () => Promise<Json>): Promise<Answered> {
+  async attempt(ask: () => Promise<unknown>): Promise<Answered> {
     const timeoutMs = this.terms.call_timeout_ms;
     const late: Answered = { kind: 'failed', verdict: notRun(`no answer within ${String(timeoutMs)} ms`) };
     try {
-      const answer = ask().then(answeredWith);
-      return await within(this.options.clock, timeoutMs, answer, late);
+      return await within(this.options.clock, timeoutMs, answerOf(ask), late);
     } catch (error) {
       return { kind: 'failed', verdict: ofError(error) };
     }
   }
 }
 
-function answeredWith(given: unknown): Answered {
-  const answer = writtenAnswer(given);
+async function answerOf(ask: () => Promise<unknown>): Promise<Answered> {
+  const given = await ask();
+  const answer = writtenAnswer(isStream(given) ? await lastOf(given) : given);
   const why = unwrittenIn(answer);
   const unwritten = why === null ? null : drifted('schema', `its answer is no JSON: ${why}`);
   return { kind: 'answered', value: answer.json, unwritten };

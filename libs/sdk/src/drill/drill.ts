@@ -13,6 +13,7 @@ import type { Json } from '@recourse/kernel';
 import type { ContractTerms, ObservationPhase } from '@recourse/messages';
 import { copyOf } from '../guard/copied.js';
 import { handleIn } from '../guard/handle.js';
+import { isStream, lastOf } from '../tool/streamed.js';
 import { DrillCalls } from './drill.calls.js';
 import type { Answered, BoundStep, Made } from './drill.calls.js';
 import { DRILL_PATHS, drifted, notRun, ofCondition, ofFinding, ofShape, resultSchemaOf } from './drill.decisions.js';
@@ -146,7 +147,8 @@ class CapabilityDrill {
     };
     let externalRef: string | null = null;
     const answered = await this.calls.attempt(async () => {
-      const given = await forward.execute(copyOf(args), context);
+      const said: unknown = await forward.execute(copyOf(args), context);
+      const given = isStream(said) ? await lastOf(said) : said;
       externalRef = handleIn(forward, given).handle;
       return given;
     });

@@ -1,8 +1,8 @@
 // One call of a guarded tool, and what it said.
 //
 // Boundary: calls `execute` and reads what came back. A tool's error never leaves it.
-import type { Json } from '@recourse/kernel';
 import { isRejected } from '../tool/thrown.js';
+import { isStream, lastOf } from '../tool/streamed.js';
 import type { Written } from '../written.js';
 import { readAnswer } from './answer.js';
 import { copyOf } from './copied.js';
@@ -27,10 +27,11 @@ export const LATE: Attempted = { verdict: { kind: 'TIMEOUT', effect: 'unknown' }
 export async function attempt({ tool, call, action, options }: Situation): Promise<Attempted> {
   const { idempotencyKey, callId, runId } = action;
   try {
-    const given = await tool.execute(copyOf(call.args), { idempotencyKey, callId, runId });
-    const { written: answer, error } = readAnswer(given);
+    const given: unknown = await tool.execute(copyOf(call.args), { idempotencyKey, callId, runId });
+    const said = isStream(given) ? await lastOf(given) : given;
+    const { written: answer, error } = readAnswer(said);
     if (error !== null) return { ...error, verdict: believed(error.verdict, false, call) };
-    return { answer, externalTransactionRef: handleNoted(given, { tool, options }) };
+    return { answer, externalTransactionRef: handleNoted(said, { tool, options }) };
   } catch (error) {
     const verdict = verdictFor({ on: 'exception', error }) ?? { kind: 'UNKNOWN', effect: 'unknown' };
     return {
@@ -46,7 +47,7 @@ function believed(verdict: ToolVerdict, isOutright: boolean, { recovery }: Situa
 }
 
 /** The handle is read off the very answer of the tool, which may be more than JSON keeps of it. */
-function handleNoted(given: Json, { tool, options }: Pick<Situation, 'tool' | 'options'>): string | null {
+function handleNoted(given: unknown, { tool, options }: Pick<Situation, 'tool' | 'options'>): string | null {
   const { contract, onTrouble }: GuardOptions = options;
   const { handle, problem } = handleIn(tool, given);
   if (problem !== null) onTrouble?.(trouble('HANDLE_UNREADABLE', `${contract.name}: ${problem}`));

@@ -81,7 +81,7 @@ export interface ForwardContext {
   readonly stagedRef?: string | null;
 }
 
-/** A forward tool. `execute` throws ToolRejected when it knows there was no effect. */
+/** A forward tool. `execute` throws ToolRejected when it knows there was no effect; one that streams is run to its end, and what it gives last is its answer. */
 export interface ForwardTool<Value extends Json = Json> {
   execute(args: Json, context: ForwardContext): Promise<Value>;
   /** Reads the value that is about to be overwritten. Needed where the contract requires its capture. */

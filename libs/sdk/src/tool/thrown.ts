@@ -4,7 +4,7 @@
 import { ToolRejected } from './tool.js';
 
 /** A member of what was thrown, by name; undefined where there is none, or none that can be read. */
-export function memberOf(thrown: unknown, name: string): unknown {
+export function memberOf(thrown: unknown, name: PropertyKey): unknown {
   if (typeof thrown !== 'object' || thrown === null) return undefined;
   try {
     return Reflect.get(thrown, name);

@@ -95,6 +95,25 @@ describe('a held effect', () => {
     expect(await run(forwardLeg('release'), {})).toMatchObject({ outcome: 'not_executed', error_kind: 'TOOL_MISSING' });
   });
 
+  it('of a tool that streams is run to its end, as a guard runs it, and so is any tool of a worker', async () => {
+    const acted: string[] = [];
+    // The tools of a kit may stream what they answer, and a worker takes them as they are.
+    const streaming = async function* (): AsyncGenerator<Json> {
+      yield { status: 'working' };
+      await Promise.resolve();
+      acted.push('acted');
+      yield { id: 'tx_1' };
+    };
+    const forward = streaming as unknown as ForwardTool['execute'];
+    expect(await run(forwardLeg('release'), { forward })).toMatchObject({
+      outcome: 'verified',
+      external_transaction_ref: 'tx_1',
+    });
+    const { observations } = await run(forwardLeg('release'), { tools: { [ISSUE]: streaming as unknown as Tool } });
+    expect(observations.map(({ observed }) => readPayload(observed))).toEqual([{ id: 'tx_1' }]);
+    expect(acted).toEqual(['acted', 'acted']);
+  });
+
   it('may go through a plain tool of the worker, without a handle', async () => {
     expect(
       await run(forwardLeg('release'), { tools: { [ISSUE]: () => Promise.resolve({ id: 'tx_1' }) } }),

@@ -23,6 +23,7 @@ import { depthProblem } from './report-room.js';
 import type { ReportRoom } from './report-room.js';
 import { failureOf } from './tool-failure.js';
 import { isRejected, memberOf, wordsOf } from '../tool/thrown.js';
+import { isStream, lastOf } from '../tool/streamed.js';
 import { ToolRejected } from '../tool/tool.js';
 import type { Tool } from '../tool/tool.js';
 
@@ -151,13 +152,22 @@ function toolFor(capability: string, running: Running, { tools, forwardTools = {
     running.leg.kind === 'release' && Object.hasOwn(forwardTools, capability) ? forwardTools[capability] : undefined;
   if (forward !== undefined) return letGo(forward, running);
   const tool = Object.hasOwn(tools, capability) ? tools[capability] : undefined;
-  return tool === undefined ? undefined : async (...given) => writtenAnswer(await tool(...given));
+  return tool === undefined ? undefined : saying(tool);
+}
+
+/** Calls a tool of the worker, and reads what it answered as it was given. */
+function saying(tool: Tool): Asked {
+  return async (...asked) => {
+    const given: unknown = await tool(...asked);
+    return writtenAnswer(isStream(given) ? await lastOf(given) : given);
+  };
 }
 
 /** Calls a forward tool as its guard would: what it says of its effect is believed, its handle is kept. */
 function letGo(tool: ForwardTool, running: Running): Asked {
   return async (args, { idempotencyKey, callId, runId, externalTransactionRef: stagedRef }) => {
-    const given = await tool.execute(args, { idempotencyKey, callId, runId, stagedRef });
+    const said: unknown = await tool.execute(args, { idempotencyKey, callId, runId, stagedRef });
+    const given = isStream(said) ? await lastOf(said) : said;
     const { written: answer, error } = readAnswer(given);
     if (error !== null) {
       const { kind, effect } = error.verdict;
