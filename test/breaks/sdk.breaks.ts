@@ -488,8 +488,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.unit.spec.ts',
     test: 'a guard that is off calls the tool and tells nobody',
     file: 'libs/sdk/src/guard/guard.ts',
-    find: "if (options.mode === 'off') {",
-    replace: "if (options.mode === 'off' && options.budget !== undefined) {",
+    find: "if (options.mode === 'off') return",
+    replace: "if (options.mode === 'off' && options.budget !== undefined) return",
   },
   {
     id: 'd20-handling-untold',
@@ -1457,5 +1457,14 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/sdk/src/worker/tool-call.ts',
     find: 'isStream(given) ? await lastOf(given) : given',
     replace: 'given',
+  },
+  {
+    id: 'd8-rehearsal-acts',
+    requirement: 'D8/rehearsal',
+    spec: 'libs/sdk/src/guard/guard.rehearsal.unit.spec.ts',
+    test: 'a rehearsal of a call that nobody could record acts as little, where the guard observes',
+    file: 'libs/sdk/src/guard/guard.ts',
+    find: 'if (situation.call.isRehearsal === true) {',
+    replace: 'if (situation.call.isRehearsal === true && situation.options.calls !== undefined) {',
   },
 ];

@@ -40,7 +40,7 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
   if ('stop' in captured) return captured;
   const rehearsed = await rehearse(situation);
   if ('stop' in rehearsed) return rehearsed;
-  if (call.isRehearsal === true) return { stop: { kind: 'rehearsed', mutation_refs: [], error_kind: null } };
+  if (call.isRehearsal === true) return { stop: REHEARSED };
   const unheld = recordable(situation, { ...captured, ...rehearsed });
   if (unheld !== null) return unheld;
   const reserved = await reserve(situation);
@@ -204,8 +204,11 @@ function isHidden(contract: GuardOptions['contract']): boolean {
   return hasSideEffects(contract) && contract.overwrites !== true && contract.requires_prior_value_capture !== true;
 }
 
+/** What somebody hears who asked for no more than a dry run. */
+export const REHEARSED: GuardedResult = { kind: 'rehearsed', mutation_refs: [], error_kind: null };
+
 /** Runs the dry run the contract names; a tool may have one of its own accord. */
-async function rehearse({ tool, call, options }: Situation): Promise<Stop | { readonly rehearsal: Json }> {
+export async function rehearse({ tool, call, options }: Situation): Promise<Stop | { readonly rehearsal: Json }> {
   const isDue = options.contract.techniques?.dry_run_capability !== undefined || call.isRehearsal === true;
   if (!isDue) return { rehearsal: null };
   if (tool.rehearse === undefined)

@@ -15,7 +15,7 @@ import type { Directive } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Action, ActionOutcome } from '../producer/producer.js';
 import { actionOf, mutationOf } from './action.js';
-import { pending, prepare } from './before.js';
+import { pending, prepare, rehearse, REHEARSED } from './before.js';
 import type { Ready } from './before.js';
 import { callAsMade } from './copied.js';
 import type {
@@ -93,21 +93,28 @@ async function placed(tool: ForwardTool, given: GuardedCall, options: GuardOptio
   const unfit = options.mode === 'off' ? null : intentProblem(action, options.contract);
   if (unfit !== null) return outOfPlace(tool, call, unfit, options);
   const situation = { tool, call, action, options };
-  if (options.mode === 'off') {
-    const outcome = await perform(situation, null);
-    return {
-      answer: {
-        kind: outcome.outcome,
-        mutation_refs: [],
-        error_kind: outcome.errorKind,
-        ...whyOf(outcome),
-        ...directed(situation, outcome, 1),
-      },
-      value: outcome.answered,
-      handle: outcome.externalTransactionRef,
-    };
-  }
+  if (options.mode === 'off') return untold(situation);
   return counted(action, options.budget, () => told(situation));
+}
+
+/** Makes a call of which nobody is told, or rehearses it, which calls nothing in any mode. */
+async function untold(situation: Situation): Promise<Run> {
+  if (situation.call.isRehearsal === true) {
+    const rehearsed = await rehearse(situation);
+    return { answer: 'stop' in rehearsed ? rehearsed.stop : REHEARSED, value: null };
+  }
+  const outcome = await perform(situation, null);
+  return {
+    answer: {
+      kind: outcome.outcome,
+      mutation_refs: [],
+      error_kind: outcome.errorKind,
+      ...whyOf(outcome),
+      ...directed(situation, outcome, 1),
+    },
+    value: outcome.answered,
+    handle: outcome.externalTransactionRef,
+  };
 }
 
 /** Makes a call of which everybody is told: what is asked before, the call, and what came of it. */
