@@ -1467,4 +1467,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (situation.call.isRehearsal === true) {',
     replace: 'if (situation.call.isRehearsal === true && situation.options.calls !== undefined) {',
   },
+  {
+    id: 'p13-note-stops-worker',
+    requirement: 'P13/notes',
+    spec: 'libs/sdk/src/worker/worker.unit.spec.ts',
+    test: 'a worker whose log fails answers each leg once, and goes on with other runs: it throws',
+    file: 'libs/sdk/src/worker/worker.ts',
+    find: 'new LegWorker({ ...options, onNote: quietly(options.onNote) })',
+    replace: 'new LegWorker({ ...options })',
+  },
+  {
+    id: 'p13-late-note-stops-worker',
+    requirement: 'P13/notes',
+    spec: 'libs/sdk/src/worker/worker.unit.spec.ts',
+    test: 'a worker whose log fails answers each leg once, and goes on with other runs: it is answered late',
+    file: 'libs/sdk/src/quietly.ts',
+    find: 'if (told instanceof Promise) told.catch(() => null);',
+    replace: 'if (told instanceof Promise && tell === undefined) told.catch(() => null);',
+  },
 ];

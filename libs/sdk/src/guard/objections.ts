@@ -1,5 +1,6 @@
 // A call on its way through the guard, and what objects to it.
 import type { Action } from '../producer/producer.js';
+import { quietly } from '../quietly.js';
 import { wordsOf } from '../tool/thrown.js';
 import { reservationOf } from './action.js';
 import { isLast } from './same-effect.js';
@@ -48,15 +49,7 @@ export async function giveBack(action: Action, { budget, contract }: GuardOption
 /** Options whose listener takes no call with it: one that was made is told of, whatever becomes of a log. */
 export function hearing<Of extends Pick<GuardOptions, 'onTrouble'>>(options: Of): Of {
   const { onTrouble } = options;
-  if (onTrouble === undefined) return options;
-  const quietly = (found: GuardTrouble): void => {
-    try {
-      onTrouble(found);
-    } catch {
-      // There is nobody else to tell.
-    }
-  };
-  return { ...options, onTrouble: quietly };
+  return onTrouble === undefined ? options : { ...options, onTrouble: quietly(onTrouble) };
 }
 
 /** A trouble with one problem. */

@@ -66,6 +66,7 @@ export interface WorkerOptions {
   /** Runs that may be worked on at once. Default 32. */
   readonly concurrencyMax?: number;
   readonly registerSchemas?: boolean;
+  /** A listener that throws, or fails later, stops nothing. */
   readonly onNote?: (note: WorkerNote) => void;
   /** Takes a span for each call of a tool whose request names its place in a trace; see `spanFile`. */
   readonly onSpan?: OnSpan;

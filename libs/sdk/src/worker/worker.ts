@@ -18,6 +18,7 @@ import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { LegReported, LegRequested, StepReport } from '@recourse/messages';
 import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, RawReader, WireProducer } from '@recourse/kafka';
+import { quietly } from '../quietly.js';
 import { KeyedQueue } from './one-at-a-time.js';
 import { LegAnswers } from './leg-answers.js';
 import { flawOf } from './leg.decisions.js';
@@ -48,7 +49,7 @@ const POSITION_EVERY_MS = 100;
  * Errors: none; those of `start` and `stop` are theirs.
  */
 export function createWorker(options: WorkerOptions): Worker {
-  return new LegWorker(options);
+  return new LegWorker({ ...options, onNote: quietly(options.onNote) });
 }
 
 /** What is open while the worker runs. */

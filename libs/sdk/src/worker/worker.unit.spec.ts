@@ -183,6 +183,26 @@ describe('the spans of a worker', () => {
   });
 });
 
+describe('a worker whose log fails', () => {
+  it.each([
+    ['throws', () => JSON.parse('{')],
+    ['is answered late', () => Promise.reject(new Error('disk full'))],
+  ])('answers each leg once, and goes on with other runs: it %s', async (_, onNote: () => unknown) => {
+    const heard: string[] = [];
+    await stage.start('worker', {
+      concurrencyMax: 1,
+      onNote: ({ type }) => {
+        heard.push(type);
+        return onNote();
+      },
+    });
+    await stage.ask(legOf(), legOf({ leg_id: 'leg_2', run_id: 'run-2' }));
+    // The second finds what the first has changed.
+    expect(outcomes(await stage.reports(2))).toEqual([['verified'], ['stale']]);
+    expect(heard.filter((type) => type === 'answered')).toHaveLength(2);
+  });
+});
+
 describe('a worker that comes back', () => {
   it('goes on after what it answered', async () => {
     const first = await stage.start('one');
