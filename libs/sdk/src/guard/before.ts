@@ -6,6 +6,7 @@ import type { ArgsProblem } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { classify } from '../context/classification.decisions.js';
 import type { Action, Preparation } from '../producer/producer.js';
+import { isUnsent } from '../producer/unsent.decisions.js';
 import { releaseStatement } from '../release.js';
 import { mutationOf } from './action.js';
 import { approve, reserve } from './asking.js';
@@ -17,6 +18,7 @@ import type { GuardedResult, GuardOptions } from './guard.messages.js';
 import { calledOff, giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import { intentProblem } from './recorded.js';
+import { holds } from './same-effect.js';
 import { stage, unstage } from './staging.js';
 import type { Staged } from './staging.js';
 import { earlierCall } from './standing.decisions.js';
@@ -60,6 +62,7 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
       ...staged,
     }));
   if (unpublished !== null) {
+    // Nothing of an effect that may come all the same (E1).
     await unstage(situation, staged);
     await giveBack(action, options);
     return unpublished;
@@ -223,16 +226,27 @@ export async function rehearse({ tool, call, options }: Situation): Promise<Stop
   }
 }
 
-/** Publishes the intent, and before it what its release ref stands for. */
+/**
+ * Publishes the intent, and before it what its release ref stands for.
+ *
+ * Shape:  the ledger lets a held effect go whose intent it has: where nobody knows whether it does, the call is not refused.
+ */
 async function announce({ call, action, options }: Situation, preparation: Preparation): Promise<Stop | null> {
   const { producer, clock } = options;
+  let isBegun = false;
   try {
     if (call.run.release !== undefined)
       await producer.assumptionDeclared(releaseStatement(action.tenant, call.run.release));
+    isBegun = true;
     await producer.toolPlanned(action, clock.now(), preparation);
+    holds(action, options);
     return null;
   } catch (cause) {
-    return objection(options, trouble('INTENT_NOT_PUBLISHED', textOf(cause)));
+    const mayBeTold = isBegun && preparation.isHeld === true && !isUnsent(cause);
+    const found = trouble('INTENT_NOT_PUBLISHED', textOf(cause));
+    const stopped = objection(options, found, mayBeTold ? pending(action) : undefined);
+    if (mayBeTold || stopped === null) holds(action, options);
+    return stopped;
   }
 }
 

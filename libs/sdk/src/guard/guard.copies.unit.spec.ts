@@ -1,7 +1,7 @@
 // What a tool does to what it was given, or its caller to what they gave, is told of nowhere.
 import { describe, expect, it } from '@jest/globals';
 import type { Json } from '@recourse/kernel';
-import { JSON_DEPTH_MAX } from '@recourse/kernel';
+import { Failure, JSON_DEPTH_MAX } from '@recourse/kernel';
 import type { Told } from '../producer/producer.memory.js';
 import { ToolRejected } from '../tool/tool.js';
 import { MemoryApprovals } from './approval.memory.js';
@@ -86,7 +86,7 @@ describe('a tool that changes its arguments in place', () => {
       },
       tool: changing,
     });
-    producer.toolPlanned = () => Promise.reject(new Error('no broker'));
+    producer.toolPlanned = () => Promise.reject(new Failure('KEY_NOT_BELIEVED', 'it is not sent'));
     expect(await run()).toMatchObject({ code: 'INTENT_NOT_PUBLISHED' });
     // Schema, prior value, stage and unstage.
     expect(seen).toEqual([PLANNED, PLANNED, PLANNED, PLANNED]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { forwardApprovalId } from '@recourse/contract';
+import { Failure } from '@recourse/kernel';
 import { releaseDiff, releaseRef } from '../release.js';
 import type { ReleaseTuple } from '../release.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
@@ -233,7 +234,7 @@ describe('a guarded tool whose contract reserves', () => {
   it('gives back what it staged for an intent that could not be told, or says that it stays', async () => {
     const given: unknown[] = [];
     const unheard = new MemoryProducer();
-    unheard.toolPlanned = () => Promise.reject(new Error('no broker'));
+    unheard.toolPlanned = () => Promise.reject(new Failure('KEY_NOT_BELIEVED', 'it is not sent'));
     const stage = () => Promise.resolve('hold_9');
     const giving = refund({
       contract,

@@ -196,6 +196,7 @@ export type GuardTroubleCode =
   | 'STAGED_LEFT'
   /** The contract holds the effect, and `observe` let it go at once. */
   | 'HOLD_SKIPPED'
+  /** The intent could not be told, and nothing was called. One of a held effect may have arrived all the same: that call is `uncertain`, not refused. */
   | 'INTENT_NOT_PUBLISHED'
   | 'OUTCOME_NOT_PUBLISHED'
   /** The call was made, and nobody knows whether it took effect: what the tool said. Objects to nothing. */

@@ -26,7 +26,7 @@ import type {
   GuardOptions,
   GuardTrouble,
 } from './guard.messages.js';
-import { calledOff, giveBack, hearing, objection, textOf, trouble } from './objections.js';
+import { calledOff, hearing, objection, textOf, trouble, withoutEffect } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import type { ToolFailure } from './failure.decisions.js';
 import { refuseUnusable } from './given.js';
@@ -94,7 +94,7 @@ async function placed(tool: ForwardTool, given: GuardedCall, options: GuardOptio
   if (unfit !== null) return outOfPlace(tool, call, unfit, options);
   const situation = { tool, call, action, options };
   if (options.mode === 'off') return untold(situation);
-  return counted(action, options.budget, () => told(situation));
+  return counted(action, options, () => told(situation));
 }
 
 /** Makes a call of which nobody is told, or rehearses it, which calls nothing in any mode. */
@@ -132,7 +132,7 @@ async function told(situation: Situation): Promise<Run> {
     { ...ended, handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do] },
     options,
   );
-  if (outcome.outcome === 'failed') await giveBack(action, options);
+  if (outcome.outcome === 'failed') await withoutEffect(action, options);
   return {
     answer: {
       kind: outcome.outcome,
@@ -209,7 +209,7 @@ async function claim({ action, options }: Situation, { attempt }: Ready): Promis
         );
   } catch (cause) {
     const stopped = objection(options, trouble('CLAIM_UNAVAILABLE', textOf(cause)));
-    if (stopped !== null) await giveBack(action, options);
+    if (stopped !== null) await withoutEffect(action, options);
     return stopped;
   }
 }

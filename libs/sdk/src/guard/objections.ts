@@ -3,7 +3,7 @@ import type { Action } from '../producer/producer.js';
 import { quietly } from '../quietly.js';
 import { wordsOf } from '../tool/thrown.js';
 import { reservationOf } from './action.js';
-import { isLast } from './same-effect.js';
+import { letsGo, sharedWith } from './same-effect.js';
 import type {
   ForwardTool,
   GuardedCall,
@@ -39,11 +39,18 @@ export function calledOff({ signal }: Pick<GuardedCall, 'signal'>): Stop | null 
   return { stop: { kind: 'refused', mutation_refs: [], ...trouble('CALLED_OFF', why) } };
 }
 
-/** Gives back what was reserved, unless another call of the same effect is under way here, which it is reserved for as well. A reservation that stays is cautious, and visible: the caller's answer does not wait on it. */
-export async function giveBack(action: Action, { budget, contract }: GuardOptions): Promise<void> {
+/** Gives back what was reserved, unless it is reserved for another call of the same effect as well (E1). A reservation that stays is cautious, and visible: the caller's answer does not wait on it. */
+export async function giveBack(action: Action, options: GuardOptions): Promise<void> {
+  const { budget, contract } = options;
   const reserving = reservationOf(action, contract, null);
-  if (budget !== undefined && reserving.kind === 'reserve' && isLast(action, budget))
+  if (budget !== undefined && reserving.kind === 'reserve' && sharedWith(action, options) === null)
     await budget.release(reserving.request);
+}
+
+/** A call whose intent is told certainly had no effect: what was reserved for it is given back. */
+export async function withoutEffect(action: Action, options: GuardOptions): Promise<void> {
+  letsGo(action, options);
+  await giveBack(action, options);
 }
 
 /** Options whose listener takes no call with it: one that was made is told of, whatever becomes of a log. */

@@ -1,33 +1,64 @@
-// Calls of one effect that are under way at once here, as where a caller calls one off and makes it again: they share one reservation.
+// Calls of one effect that are under way at once here, as where a caller calls one off and makes it again: they share what is reserved and staged.
 //
 // Boundary: counts, in memory; asks nobody.
+//
+// Invariants
+//   E1. What is reserved or staged for an effect is given back by the last of its calls here, and by none once one of them has told its
+//       intent, or may have, unless that one ended without effect.
 import type { Action } from '../producer/producer.js';
 import { mutationOf } from './action.js';
-import type { Budget } from './budget.port.js';
+import type { GuardOptions } from './guard.messages.js';
 
-const underWay = new WeakMap<Budget, Map<string, number>>();
+/** Calls of one effect; those that hold it have told their intent, or may have. */
+interface Effect {
+  readonly calls: number;
+  readonly holding: number;
+}
+
+const NONE: Effect = { calls: 0, holding: 0 };
+const underWay = new WeakMap<object, Map<string, Effect>>();
+
+/** What a call is seen by: who reserves for it, or who tells of it. */
+type Seen = Pick<GuardOptions, 'budget' | 'producer'>;
 
 /** Makes a call, and counts it until it has ended. */
-export async function counted<Answer>(
-  action: Action,
-  budget: Budget | undefined,
-  call: () => Promise<Answer>,
-): Promise<Answer> {
-  if (budget === undefined) return call();
-  const counts = underWay.get(budget) ?? new Map<string, number>();
-  underWay.set(budget, counts);
-  const id = mutationOf(action);
-  counts.set(id, (counts.get(id) ?? 0) + 1);
+export async function counted<Answer>(action: Action, seen: Seen, call: () => Promise<Answer>): Promise<Answer> {
+  change(action, seen, { calls: 1, holding: 0 });
   try {
     return await call();
   } finally {
-    const left = (counts.get(id) ?? 1) - 1;
-    if (left === 0) counts.delete(id);
-    else counts.set(id, left);
+    change(action, seen, { calls: -1, holding: 0 });
   }
 }
 
-/** Is no other call of this effect under way here, whose reservation it is as well? */
-export function isLast(action: Action, budget: Budget): boolean {
-  return (underWay.get(budget)?.get(mutationOf(action)) ?? 1) <= 1;
+/** From now on its effect may come: nothing of it is given back here. */
+export function holds(action: Action, seen: Seen): void {
+  change(action, seen, { calls: 0, holding: 1 });
+}
+
+/** A call that held its effect ended without it. */
+export function letsGo(action: Action, seen: Seen): void {
+  change(action, seen, { calls: 0, holding: -1 });
+}
+
+/** Who else what is reserved and staged for a call is for: another call that is under way, one that holds the effect, or nobody. */
+export function sharedWith(action: Action, seen: Seen): 'asking' | 'holding' | null {
+  const { calls, holding } = effectsOf(seen).get(mutationOf(action)) ?? NONE;
+  return holding > 0 ? 'holding' : calls > 1 ? 'asking' : null;
+}
+
+function change(action: Action, seen: Seen, by: Effect): void {
+  const effects = effectsOf(seen);
+  const id = mutationOf(action);
+  const before = effects.get(id) ?? NONE;
+  const after = { calls: before.calls + by.calls, holding: before.holding + by.holding };
+  if (after.calls === 0) effects.delete(id);
+  else effects.set(id, after);
+}
+
+function effectsOf({ budget, producer }: Seen): Map<string, Effect> {
+  const by = budget ?? producer;
+  const effects = underWay.get(by) ?? new Map<string, Effect>();
+  underWay.set(by, effects);
+  return effects;
 }

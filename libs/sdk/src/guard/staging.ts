@@ -11,6 +11,7 @@ import { unfitFor } from '../producer/fitting.js';
 import { copyOf } from './copied.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
+import { sharedWith } from './same-effect.js';
 import type { ForwardContext } from './guard.messages.js';
 import { verdictFor } from './verdict.decisions.js';
 import { within } from '../within.js';
@@ -49,10 +50,13 @@ export async function stage(situation: Situation, isLeft: boolean): Promise<Stop
   );
 }
 
-/** Gives back what was staged for an intent that nobody heard. What stays is heard of, and lapses at the provider. */
+/** Gives back what was staged for an intent that nobody heard, unless another call of the same effect has told of it (E1). What stays is heard of, and lapses at the provider. */
 export async function unstage({ tool, call, action, options }: Situation, { stagedRef }: Staged): Promise<void> {
-  if (stagedRef === null) return;
+  const shared = sharedWith(action, options);
+  if (stagedRef === null || shared === 'holding') return;
   try {
+    if (shared === 'asking')
+      throw new Error('another call of the same effect is under way, which it is staged for as well');
     if (tool.unstage === undefined) throw new Error('the tool gives nothing back');
     await tool.unstage(copyOf(call.args), { ...contextOf(action), stagedRef });
   } catch (cause) {
