@@ -3,7 +3,7 @@ import type { Json } from '@recourse/kernel';
 import type { ContractTerms, ObservationPhase } from '@recourse/messages';
 import { copyOf } from '../guard/copied.js';
 import { isStream, lastOf } from '../tool/streamed.js';
-import type { Tool } from '../tool/tool.js';
+import type { Tool, ToolContext } from '../tool/tool.js';
 import { within } from '../within.js';
 import { unwrittenIn, writtenAnswer } from '../written.js';
 import { drifted, notRun, ofError } from './drill.decisions.js';
@@ -29,6 +29,10 @@ export type Answered =
 export interface BoundStep {
   readonly args: Json;
   readonly made: Made;
+  /** What is looked for, where that is not what undoes the canary but the canary itself. */
+  readonly about?: ToolContext['about'];
+  /** What the stale-state check saw, where the tool is to compare with it while it writes. */
+  readonly expected?: Json | undefined;
 }
 
 /** The calls of one drill, under the terms of one contract. */
@@ -52,7 +56,7 @@ export class DrillCalls {
     capability: string,
     phase: ObservationPhase,
     idempotencyKey: string,
-    { args, made }: BoundStep,
+    { args, made, about = 'compensation', expected }: BoundStep,
   ): Promise<Answered> {
     const tool = this.toolOf(capability);
     if (tool === null) return { kind: 'failed', verdict: notRun('the kit has no tool for it') };
@@ -66,9 +70,10 @@ export class DrillCalls {
         reason: REASON,
         attempt: 1,
         phase,
-        about: 'compensation',
+        about,
         subjectRef: null,
         externalTransactionRef: made.externalRef,
+        ...(expected === undefined ? {} : { expected: copyOf(expected) }),
       }),
     );
   }

@@ -5,7 +5,8 @@ import { argsAt, boundFacts, callAt, callCountOf, checksOf, plainPayload, stepAt
 import type { Binding, Contract } from '@recourse/contract';
 import type { Clock, Json } from '@recourse/kernel';
 import type { ContractTerms, LegStep, Observation, RecoveryCall } from '@recourse/messages';
-import type { Answered, DrillCalls, Made } from './drill.calls.js';
+import { comparesInTheWrite } from '../worker/leg.decisions.js';
+import type { Answered, BoundStep, DrillCalls, Made } from './drill.calls.js';
 import { CLEAN, drifted, notRun, ofCondition, ofShape, resultSchemaOf } from './drill.decisions.js';
 import type { DrillPath, DrillVerdict } from './drill.decisions.js';
 import type { Canary } from './drill.messages.js';
@@ -20,6 +21,8 @@ export interface DrilledReversal {
   readonly key: string;
   readonly bound: Extract<Binding, { kind: 'bound' }>;
   readonly made: Made;
+  /** What the stale-state check saw. */
+  readonly checked: Json | undefined;
   readonly effectsUnder: Canary['effectsUnder'];
   readonly tell: (path: DrillPath, called: string, verdict: DrillVerdict) => void;
 }
@@ -44,9 +47,15 @@ export async function drillReversal(reversal: DrilledReversal): Promise<boolean>
   return true;
 }
 
-async function undone({ calls, contracts, made, tell }: DrilledReversal, one: LegStep, args: Json): Promise<boolean> {
+/** What a call that acts is told: what to compare with as well, where its contract compares so. */
+function acting({ made, checked }: DrilledReversal, one: LegStep, args: Json): BoundStep {
+  return { args, made, expected: comparesInTheWrite(one) ? checked : undefined };
+}
+
+async function undone(reversal: DrilledReversal, one: LegStep, args: Json): Promise<boolean> {
+  const { calls, contracts, tell } = reversal;
   const { capability, idempotency_key: key } = one.call;
-  const answered = await calls.call(capability, 'execute', key, { args, made });
+  const answered = await calls.call(capability, 'execute', key, acting(reversal, one, args));
   tell('undo', capability, verdictOf(answered, contracts, capability, 'its answer'));
   return answered.kind === 'answered';
 }
@@ -55,9 +64,9 @@ const UNCOUNTED = 'its effects were not counted: the canary has no effectsUnder'
 
 /** The same call under the same key, as a worker repeats it that nobody answered: answered alike, and no second effect. */
 async function repeated(reversal: DrilledReversal, one: LegStep, args: Json): Promise<void> {
-  const { calls, made, effectsUnder, tell } = reversal;
+  const { calls, effectsUnder, tell } = reversal;
   const { capability, idempotency_key: key } = one.call;
-  const again = await calls.call(capability, 'execute', key, { args, made });
+  const again = await calls.call(capability, 'execute', key, acting(reversal, one, args));
   if (again.kind === 'failed') tell('repeat', capability, again.verdict);
   // Its answer alone is that of a provider that did it twice as well (I2).
   else if (effectsUnder === undefined) tell('repeat', capability, notRun(UNCOUNTED));

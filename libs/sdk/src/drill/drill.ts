@@ -110,8 +110,10 @@ class CapabilityDrill {
   private async undoBound(made: Made, bound: Bound): Promise<void> {
     const { terms, reversal } = this.scene;
     const step: BoundStep = { args: bound.args, made };
-    if (terms.stale_capability !== null && terms.stale_condition !== null)
-      await this.look('stale_check', 'stale_check', terms.stale_capability, terms.stale_condition, step, true);
+    const checked =
+      terms.stale_capability !== null && terms.stale_condition !== null
+        ? await this.look('stale_check', 'stale_check', terms.stale_capability, terms.stale_condition, step, true)
+        : undefined;
     if (terms.verify_capability !== null && terms.success_condition !== null)
       await this.look('look_before', 'verify', terms.verify_capability, terms.success_condition, step, false);
     const { contracts, clock, canary } = this.scene;
@@ -119,7 +121,7 @@ class CapabilityDrill {
       this.tell(path, called, verdict);
     };
     const { calls, undoKey: key } = this;
-    const parts = { calls, contracts, clock, terms, effectsUnder: canary.effectsUnder };
+    const parts = { calls, contracts, clock, terms, checked, effectsUnder: canary.effectsUnder };
     if (!(await drillReversal({ ...parts, capability: reversal, key, bound, made, tell }))) {
       this.rest('the canary could not be undone');
       return;
@@ -178,6 +180,7 @@ class CapabilityDrill {
     const asked = await this.calls.call(capability, 'reconcile', this.forwardKey, {
       args,
       made: { args, result: null, externalRef: null, priorValue: null },
+      about: 'forward',
     });
     if (asked.kind === 'failed') {
       this.tell(path, capability, asked.verdict);
@@ -208,6 +211,7 @@ class CapabilityDrill {
     return binding;
   }
 
+  /** Tells what is seen, and answers with it. */
   private async look(
     path: DrillPath,
     phase: ObservationPhase,
@@ -215,18 +219,19 @@ class CapabilityDrill {
     condition: string,
     step: BoundStep,
     wanted: boolean,
-  ): Promise<void> {
-    this.tell(path, capability, await this.seen(phase, capability, condition, step, wanted));
+  ): Promise<Json | undefined> {
+    const answered = await this.calls.call(capability, phase, this.undoKey, step);
+    this.tell(path, capability, this.judged(answered, capability, condition, step, wanted));
+    return answered.kind === 'answered' ? answered.value : undefined;
   }
 
-  private async seen(
-    phase: ObservationPhase,
+  private judged(
+    answered: Answered,
     capability: string,
     condition: string,
     { args, made }: BoundStep,
     wanted: boolean,
-  ): Promise<DrillVerdict> {
-    const answered = await this.calls.call(capability, phase, this.undoKey, { args, made });
+  ): DrillVerdict {
     if (answered.kind === 'failed') return answered.verdict;
     const shape = ofShape(answered.value, resultSchemaOf(this.scene.contracts, capability), 'what is seen');
     if (shape.verdict !== 'clean') return shape;

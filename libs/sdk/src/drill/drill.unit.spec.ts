@@ -91,6 +91,47 @@ describe('a drill of an adapter that is as its contracts say', () => {
   });
 });
 
+describe('a drill tells its tools', () => {
+  async function heard(compares: 'status' | 'version') {
+    const calls: unknown[] = [];
+    const noting =
+      (real: Tool): Tool =>
+      (args, context) => {
+        calls.push([context.phase, context.about, 'expected' in context ? context.expected : 'nothing']);
+        return real(args, context);
+      };
+    const contracts = MEMORY_CONTRACTS.map((one) =>
+      one.stale_check === undefined ? one : { ...one, stale_check: { ...one.stale_check, compares } },
+    );
+    const { report } = await drill({ contracts, tools: { [UNDO]: noting, [LOOK]: noting } });
+    return { report, calls };
+  }
+
+  it('what a worker does: whether it looks for the call itself or for what undoes it', async () => {
+    const { report, calls } = await heard('status');
+    expect(report.verdict).toBe('clean');
+    expect(calls).toEqual([
+      ['reconcile', 'forward', 'nothing'],
+      ['reconcile', 'forward', 'nothing'],
+      ['stale_check', 'compensation', 'nothing'],
+      ['verify', 'compensation', 'nothing'],
+      ['execute', 'compensation', 'nothing'],
+      ['verify', 'compensation', 'nothing'],
+      ['execute', 'compensation', 'nothing'],
+      ['reconcile', 'compensation', 'nothing'],
+    ]);
+  });
+
+  it('what it is to compare with while it writes, where the contract compares so', async () => {
+    const { calls } = await heard('version');
+    const seen = { id: 'thing-1', status: 'made' };
+    expect(calls.filter((call) => Array.isArray(call) && call[0] === 'execute')).toEqual([
+      ['execute', 'compensation', seen],
+      ['execute', 'compensation', seen],
+    ]);
+  });
+});
+
 describe('a drill of a reversal of several calls', () => {
   const DROP = 'memory.drop_entry';
   const then = {

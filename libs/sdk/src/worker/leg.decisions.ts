@@ -287,6 +287,13 @@ const ended = (outcome: StepOutcome, errorKind: StepErrorKind): StepAction => ({
   end: end(outcome, errorKind),
 });
 
+const CONDITIONAL_WRITES: readonly string[] = ['version', 'etag', 'compare_and_swap'];
+
+/** Does the tool compare itself while it writes, so that nothing fits between check and act? */
+export function comparesInTheWrite({ stale_compares }: Pick<LegStep, 'stale_compares'>): boolean {
+  return CONDITIONAL_WRITES.includes(stale_compares ?? '');
+}
+
 /** Is a leg about the agent's own call, or about one that undoes it? */
 export function aboutOf({ kind }: Pick<LegRequested, 'kind'>): 'forward' | 'compensation' {
   return kind === 'reconcile' || kind === 'release' ? 'forward' : 'compensation';

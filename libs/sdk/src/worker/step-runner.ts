@@ -4,7 +4,7 @@
 import { boundFacts, evaluateExpression, evaluateSuccess, forwardFinding, readPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { LegRequested, LegStep, StepReport } from '@recourse/messages';
-import { advance, decideStep } from './leg.decisions.js';
+import { advance, comparesInTheWrite, decideStep } from './leg.decisions.js';
 import type { ClaimAnswer, StepAction, StepEnd, StepEvent, StepProgress } from './leg.messages.js';
 import { wordsFor } from './report-room.js';
 import type { ReportRoom } from './report-room.js';
@@ -106,8 +106,7 @@ type Look = Omit<Extract<StepAction, { do: 'observe' }>, 'do'>;
 async function observe({ phase, capability, condition }: Look, running: Running, parts: StepParts): Promise<StepEvent> {
   const called = await callTool(capability, phase, running, parts);
   if (called.kind === 'failed') return { type: 'ObservationFailed', phase, failure: called.failure };
-  if (phase === 'stale_check' && CONDITIONAL_WRITES.includes(running.step.stale_compares ?? ''))
-    running.expected = called.observed;
+  if (phase === 'stale_check' && comparesInTheWrite(running.step)) running.expected = called.observed;
   return {
     type: 'Observed',
     phase,
@@ -117,9 +116,6 @@ async function observe({ phase, capability, condition }: Look, running: Running,
         : judge({ phase, capability, condition }, called.observed, running),
   };
 }
-
-/** Comparisons that the tool makes itself while it writes: nothing fits between check and act. */
-const CONDITIONAL_WRITES: readonly string[] = ['version', 'etag', 'compare_and_swap'];
 
 /** Whether an observation meets a condition; null when that cannot be told, which no rule takes for a yes. */
 function judge({ phase, capability, condition }: Look, observed: Json, running: Running): boolean | null {
