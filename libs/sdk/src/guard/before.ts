@@ -15,7 +15,7 @@ import { readAnswer } from './answer.js';
 import { copyOf } from './copied.js';
 import { governed } from './governance.js';
 import type { GuardedResult, GuardOptions } from './guard.messages.js';
-import { calledOff, giveBack, objection, textOf, trouble } from './objections.js';
+import { calledOff, giveBack, objection, textOf, trouble, unlessCalledOff } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import { intentProblem } from './recorded.js';
 import { holds } from './same-effect.js';
@@ -34,20 +34,15 @@ export interface Ready {
 export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const { call, action, options } = situation;
   notedIfPersonal(situation);
-  const unfit = lawful(situation) ?? (await fits(situation)) ?? (await permitted(situation));
-  if (unfit !== null) return unfit;
-  const found = await standingOf(situation);
-  if ('stop' in found) return found;
-  const captured = await capture(situation);
-  if ('stop' in captured) return captured;
-  const rehearsed = await rehearse(situation);
-  if ('stop' in rehearsed) return rehearsed;
+  const looked = await unlessCalledOff(call, look(situation));
+  if ('stop' in looked) return looked;
+  const { priorValue, rehearsal, attempt } = looked;
   if (call.isRehearsal === true) return { stop: REHEARSED };
-  const unheld = recordable(situation, { ...captured, ...rehearsed });
+  const unheld = recordable(situation, { priorValue, rehearsal });
   if (unheld !== null) return unheld;
   const reserved = await reserve(situation);
   if ('stop' in reserved) return reserved;
-  const stopped = await agreed(situation, { ...rehearsed, ...reserved, attempt: found.attempt });
+  const stopped = await agreed(situation, { rehearsal, ...reserved, attempt });
   if (stopped !== null) return stopped;
   const isHeld = isLeftToLedger(situation);
   const staged = await stage(situation, isHeld);
@@ -57,8 +52,8 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
     calledOffStaged(call, staged) ??
     (await announce(situation, {
       isHeld,
-      priorValue: captured.priorValue,
-      rehearsal: rehearsed.rehearsal,
+      priorValue,
+      rehearsal,
       ...staged,
     }));
   if (unpublished !== null) {
@@ -67,7 +62,20 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
     await giveBack(action, options);
     return unpublished;
   }
-  return hold(situation) ?? { priorValue: captured.priorValue, attempt: found.attempt };
+  return hold(situation) ?? { priorValue, attempt };
+}
+
+/** What is found before anybody reserves or agrees; of a call that is called off meanwhile, nothing more is asked. */
+async function look(situation: Situation): Promise<Stop | (Ready & { readonly rehearsal: Json })> {
+  const { call } = situation;
+  const unfit = lawful(situation) ?? (await fits(situation)) ?? (await permitted(situation));
+  if (unfit !== null) return unfit;
+  const found = calledOff(call) ?? (await standingOf(situation));
+  if ('stop' in found) return found;
+  const captured = calledOff(call) ?? (await capture(situation));
+  if ('stop' in captured) return captured;
+  const rehearsed = calledOff(call) ?? (await rehearse(situation));
+  return 'stop' in rehearsed ? rehearsed : { ...found, ...captured, ...rehearsed };
 }
 
 /** What nobody knows to be staged is given back by a cancel, which its intent has to come before (R2). */

@@ -9,6 +9,7 @@ import { MemoryApprovals } from './approval.memory.js';
 import type { Budget } from './budget.port.js';
 import type { GuardMode } from './guard.messages.js';
 import { refund, refundCall, refundContract } from './guard.testing.js';
+import type { RefundScene } from './guard.testing.js';
 
 const { args: GIVEN, ...PLACE } = refundCall;
 
@@ -155,6 +156,8 @@ describe('a call whose signal is aborted', () => {
     const first = run({ signal: stop.signal }).finally(() => {
       calledOff.resolve(null);
     });
+    // Until then nothing was reserved.
+    for (let turn = 0; heard.length === 0 && turn < 50; turn += 1) await nextTurn();
     stop.abort();
     const second = run();
     expect(await first).toMatchObject({ kind: 'refused', code: 'CALLED_OFF' });
@@ -179,6 +182,60 @@ describe('a call whose signal is aborted', () => {
     });
     expect(await run({ signal: stop.signal })).toMatchObject({ kind: 'held' });
     expect([told(), troubles]).toEqual([['planned'], ['STAGE_UNCERTAIN']]);
+  });
+
+  const NEVER = (): Promise<never> => new Promise(() => undefined);
+  it.each<readonly [string, RefundScene]>([
+    ['its record is read', { options: { standing: { of: NEVER } } }],
+    ['what it overwrites is read', { contract: { overwrites: true }, tool: { capturePriorValue: NEVER } }],
+    [
+      'it is rehearsed',
+      { contract: { techniques: { dry_run_capability: 'payments.rehearse_refund' } }, tool: { rehearse: NEVER } },
+    ],
+    ['a guard that is off rehearses it', { options: { mode: 'off' }, tool: { rehearse: NEVER } }],
+  ])('while it is looked at is answered at once: %s', async (_, of) => {
+    const stop = new AbortController();
+    const { run, calls, told } = refund(of);
+    const answer = run({ signal: stop.signal, isRehearsal: of.options?.mode === 'off' });
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    stop.abort();
+    // The next turns are all it has.
+    const late = (async () => {
+      for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+      return 'no answer';
+    })();
+    expect(await Promise.race([answer, late])).toMatchObject({ kind: 'refused', code: 'CALLED_OFF' });
+    expect([calls(), told()]).toEqual([0, []]);
+  });
+
+  it('while it is looked at asks nobody any more', async () => {
+    const stop = new AbortController();
+    const asked: string[] = [];
+    const { run } = refund({
+      contract: { overwrites: true, techniques: { dry_run_capability: 'payments.rehearse_refund' } },
+      options: {
+        budget: {
+          reserve: () => {
+            asked.push('reserve');
+            return Promise.resolve({ kind: 'reserved', reservationId: 'res_1' });
+          },
+          release: () => Promise.resolve('released'),
+        },
+      },
+      tool: {
+        capturePriorValue: () => {
+          stop.abort();
+          return Promise.resolve({ amount: 1 });
+        },
+        rehearse: () => {
+          asked.push('rehearse');
+          return Promise.resolve({});
+        },
+      },
+    });
+    expect(await run({ signal: stop.signal })).toMatchObject({ kind: 'refused', code: 'CALLED_OFF' });
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    expect(asked).toEqual([]);
   });
 
   it('after its intent is told is made, and ends as it ends', async () => {

@@ -26,7 +26,7 @@ import type {
   GuardOptions,
   GuardTrouble,
 } from './guard.messages.js';
-import { calledOff, hearing, objection, textOf, trouble, withoutEffect } from './objections.js';
+import { calledOff, hearing, objection, textOf, trouble, unlessCalledOff, withoutEffect } from './objections.js';
 import type { Situation, Stop } from './objections.js';
 import type { ToolFailure } from './failure.decisions.js';
 import { refuseUnusable } from './given.js';
@@ -100,7 +100,7 @@ async function placed(tool: ForwardTool, given: GuardedCall, options: GuardOptio
 /** Makes a call of which nobody is told, or rehearses it, which calls nothing in any mode. */
 async function untold(situation: Situation): Promise<Run> {
   if (situation.call.isRehearsal === true) {
-    const rehearsed = await rehearse(situation);
+    const rehearsed = await unlessCalledOff(situation.call, rehearse(situation));
     return { answer: 'stop' in rehearsed ? rehearsed.stop : REHEARSED, value: null };
   }
   const outcome = await perform(situation, null);

@@ -39,6 +39,26 @@ export function calledOff({ signal }: Pick<GuardedCall, 'signal'>): Stop | null 
   return { stop: { kind: 'refused', mutation_refs: [], ...trouble('CALLED_OFF', why) } };
 }
 
+/** What is looked at for a call, or, at once, that it was called off meanwhile: nobody waits for what is still looked at. */
+export async function unlessCalledOff<Found>(
+  call: Pick<GuardedCall, 'signal'>,
+  looking: Promise<Found>,
+): Promise<Found | Stop> {
+  const { signal } = call;
+  if (signal === undefined) return looking;
+  const { promise: aborted, resolve } = Promise.withResolvers<null>();
+  const callOff = (): void => {
+    resolve(null);
+  };
+  signal.addEventListener('abort', callOff, { once: true });
+  try {
+    await Promise.race([looking, aborted]);
+    return calledOff(call) ?? (await looking);
+  } finally {
+    signal.removeEventListener('abort', callOff);
+  }
+}
+
 /** Gives back what was reserved, unless it is reserved for another call of the same effect as well (E1). A reservation that stays is cautious, and visible: the caller's answer does not wait on it. */
 export async function giveBack(action: Action, options: GuardOptions): Promise<void> {
   const { budget, contract } = options;
