@@ -101,7 +101,11 @@ function signalIn(rest: readonly unknown[]): AbortSignal | null {
 
 /** The part of an MCP client that is guarded. */
 export interface McpClient {
-  listTools(): Promise<{ readonly tools: readonly McpTool[] }>;
+  /** One page of its tools: the first, or the one that `cursor` names. */
+  listTools(page?: { readonly cursor: string }): Promise<{
+    readonly tools: readonly McpTool[];
+    readonly nextCursor?: string | null | undefined;
+  }>;
   callTool(call: { readonly name: string; readonly arguments?: Readonly<Record<string, unknown>> }): Promise<unknown>;
 }
 /** A tool as an MCP server lists it. */
@@ -147,14 +151,15 @@ export function guardMcp(
   readonly callTool: (name: string, args: Json, extra?: { readonly signal?: AbortSignal }) => Promise<McpAnswer>;
 } {
   return {
-    listTools: async () => ({
-      tools: (await client.listTools()).tools.flatMap((tool) => {
+    listTools: async () => {
+      const found: McpTool[] = [];
+      for await (const tool of toolsOf(client)) {
         const options = Object.hasOwn(contracts, tool.name) ? contracts[tool.name] : undefined;
-        return options === undefined || isAnother(tool, options)
-          ? []
-          : listed(tool.name, tool.description, options.contract);
-      }),
-    }),
+        if (options !== undefined && !isAnother(tool, options))
+          found.push(...listed(tool.name, tool.description, options.contract));
+      }
+      return { tools: found };
+    },
     callTool: async (name, args, extra) => {
       const options = Object.hasOwn(contracts, name) ? contracts[name] : undefined;
       if (options === undefined) return mcpAnswer({ kind: 'refused', code: 'CONTRACT_MISSING', mutation_refs: [] });
@@ -169,8 +174,23 @@ export function guardMcp(
 /** Asked before each call of a tool whose listing somebody approved: a server may change it whenever it likes. */
 async function isChanged(client: McpClient, name: string, options: McpOptions): Promise<boolean> {
   if (options.approvedListing === undefined || options.mode !== 'enforce') return false;
-  const tool = (await client.listTools()).tools.find((each) => each.name === name);
-  return tool === undefined || isAnother(tool, options);
+  for await (const tool of toolsOf(client)) if (tool.name === name) return isAnother(tool, options);
+  return true;
+}
+
+/** Pages of a listing that are read: a server may name a next one for ever. */
+const PAGES_MAX = 100;
+
+/** The tools that a server lists, page by page; what stands behind the last one that is read is not there. Errors: those of the client. */
+async function* toolsOf(client: McpClient): AsyncGenerator<McpTool> {
+  let cursor: string | null = null;
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    const { tools, nextCursor = null }: Awaited<ReturnType<McpClient['listTools']>> =
+      cursor === null ? await client.listTools() : await client.listTools({ cursor });
+    yield* tools;
+    if (nextCursor === null) return;
+    cursor = nextCursor;
+  }
 }
 
 function isAnother(tool: McpTool, { approvedListing }: McpOptions): boolean {

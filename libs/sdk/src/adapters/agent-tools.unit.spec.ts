@@ -174,6 +174,45 @@ describe("an MCP server's tools", () => {
     expect(told()).toHaveLength(before);
   });
 
+  describe('on several pages', () => {
+    const paged = (pages: number): { readonly asked: (string | undefined)[]; readonly client: McpClient } => {
+      const asked: (string | undefined)[] = [];
+      const listTools: McpClient['listTools'] = (at) => {
+        asked.push(at?.cursor);
+        const page = Number(at?.cursor ?? 1);
+        return Promise.resolve({
+          tools: [{ name: `refund_${String(page)}`, inputSchema: {} }],
+          ...(page < pages ? { nextCursor: String(page + 1) } : {}),
+        });
+      };
+      return { asked, client: { ...client({ content: [] }), listTools } };
+    };
+    const approved = (name: string) => ({
+      ...scene().options,
+      approvedListing: serverFingerprint({ name, inputSchema: {} }),
+    });
+
+    it('are listed and called whichever page they stand on', async () => {
+      const { client: server, asked } = paged(3);
+      const contracts = { refund_1: approved('refund_1'), refund_3: approved('refund_3') };
+      const { listTools, callTool } = guardMcp(server, contracts);
+      expect((await listTools()).tools.map(({ name }) => name)).toEqual(['refund_1', 'refund_3']);
+      expect(asked).toEqual([undefined, '2', '3']);
+      expect(await callTool('refund_3', input)).toMatchObject({ isError: false });
+    });
+
+    it('without end are those of the first hundred', async () => {
+      const { client: server, asked } = paged(Infinity);
+      const { listTools, callTool } = guardMcp(server, {
+        refund_100: approved('refund_100'),
+        refund_101: approved('refund_101'),
+      });
+      expect((await listTools()).tools.map(({ name }) => name)).toEqual(['refund_100']);
+      expect(asked).toHaveLength(100);
+      expect((await callTool('refund_101', input)).structuredContent).toMatchObject({ code: 'TOOL_CHANGED' });
+    });
+  });
+
   it.each([
     ['an answer', { content: [] }, 'succeeded', null],
     ['an error nobody explains', { content: [{ type: 'text', text: 'no' }], isError: true }, 'uncertain', 'UNKNOWN'],
