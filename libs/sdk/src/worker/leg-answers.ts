@@ -5,6 +5,7 @@ import { Failure } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
 import type { LegReported, LegRequested, LegStep } from '@recourse/messages';
 import { CallsUnderWay } from './one-at-a-time.js';
+import { KeptAnswers } from './kept-answers.js';
 import { reportOf, runLeg } from './leg-runner.js';
 import { unlessKilled } from './may-go-on.js';
 import type { Objection } from './may-go-on.js';
@@ -14,8 +15,6 @@ import { spanOf } from './spans.js';
 import type { CalledTool } from './tool-call.js';
 import type { WorkerNote, WorkerOptions } from './worker.messages.js';
 
-/** Answers kept to answer a duplicate alike; older duplicates run again, which is harmless. */
-const ANSWERS_KEPT_MAX = 1_000;
 /** How often a slow leg tells how far it has come, unless told otherwise. */
 const PROGRESS_EVERY_MS = 250;
 
@@ -33,7 +32,7 @@ export interface LegSurroundings {
 }
 
 export class LegAnswers {
-  private readonly answers = new Map<string, LegReported>();
+  private readonly answers = new KeptAnswers();
   private readonly running = new Map<string, Promise<LegReported>>();
   private readonly underWay = new CallsUnderWay();
   private readonly unlessKilled: ((leg: LegRequested, step: LegStep) => Promise<Objection>) | undefined;
@@ -49,7 +48,7 @@ export class LegAnswers {
   /** The report of a leg: that of an earlier copy, else of its run. `place` is where its calls belong in a trace. */
   async of(leg: LegRequested, place: TracePlace | null): Promise<LegReported> {
     const key = JSON.stringify([leg.leg_id, leg.attempt, leg.lease_id]);
-    return this.answers.get(key) ?? (await (this.running.get(key) ?? this.run(key, leg, place)));
+    return this.answers.of(key) ?? (await (this.running.get(key) ?? this.run(key, leg, place)));
   }
 
   private async run(key: string, leg: LegRequested, place: TracePlace | null): Promise<LegReported> {
@@ -64,7 +63,7 @@ export class LegAnswers {
     this.running.set(key, run);
     try {
       const report = await run;
-      this.keep(key, report);
+      this.answers.keep(key, report);
       return report;
     } finally {
       watch?.end();
@@ -139,11 +138,5 @@ export class LegAnswers {
         this.around.note({ type: 'trouble', doing: 'trace', cause });
       }
     };
-  }
-
-  private keep(key: string, report: LegReported): void {
-    this.answers.set(key, report);
-    const [oldest] = this.answers.keys();
-    if (this.answers.size > ANSWERS_KEPT_MAX && oldest !== undefined) this.answers.delete(oldest);
   }
 }
