@@ -744,8 +744,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/detector/detector.unit.spec.ts',
     test: 'a detector apart passes over what it cannot read, and tells again what it could not tell',
     file: 'libs/sdk/src/detector/detector.consumer.ts',
-    find: 'const detection = await this.options.detector.see(sighting); this.options.onDetection?.(sighting, detection);',
-    replace: 'this.options.onDetection?.(sighting, await this.options.detector.see(sighting));',
+    find: 'const detection = await this.options.detector.see(sighting); onDetection(sighting, detection);',
+    replace: 'this.options.onDetection?.(sighting, await this.options.detector.see(sighting)); void onDetection;',
   },
   {
     id: 'e24-position-before-trigger',

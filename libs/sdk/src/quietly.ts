@@ -1,19 +1,11 @@
-// A listener that takes nothing with it.
+// Listeners of the caller's own: one that throws takes nothing with it of what it is told of.
 
-/**
- * Tells a listener, and goes on whatever becomes of it: a log that fails, at once or later, is no reason to lose what it was told about.
- *
- * Shape: a listener may be async where its type says it answers nothing.
- */
-export function quietly<Heard>(listener: ((heard: Heard) => void) | undefined): (heard: Heard) => void {
-  const tell: ((heard: Heard) => unknown) | undefined = listener;
-  return (heard) => {
-    try {
-      const told = tell?.(heard);
-      // There is nobody else to tell.
-      if (told instanceof Promise) told.catch(() => null);
-    } catch {
-      // Nor here.
-    }
+/** A listener whose errors, at once or later, go to `hear`; by default to nobody: there is nobody else to tell. */
+export function quietly<Told extends readonly unknown[]>(
+  listener: ((...told: Told) => unknown) | undefined,
+  hear: (cause: unknown) => void = () => undefined,
+): (...told: Told) => void {
+  return (...told) => {
+    void (async () => listener?.(...told))().catch(hear);
   };
 }

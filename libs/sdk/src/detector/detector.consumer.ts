@@ -5,14 +5,17 @@
 // Invariants
 //   D1. The position moves only after every trigger of a record was told: at least once, and the same trigger has the same id.
 //   D2. A record that cannot be read is noted and passed over: a wire has no other remedy.
+//   D3. Where wires are signed, so is what nobody may have said, or not to this detector: it would go on under the detector's own name.
 import { PayloadUnreadable } from '@recourse/contract';
 import { Failure } from '@recourse/kernel';
 import type { FetchedRecord, Kafka, RawReader } from '@recourse/kafka';
 import type { Clock } from '@recourse/kernel';
-import { recordOf } from '@recourse/messages';
-import type { Codecs, Decoded } from '@recourse/messages';
+import { recordOf, speakerProblem } from '@recourse/messages';
+import type { Codecs, Decoded, LegReported, ToolExecuted } from '@recourse/messages';
 import { EXECUTIONS_TOPIC } from '../producer/producer.js';
+import { quietly } from '../quietly.js';
 import type { PositionStore } from '../stores/position-store.port.js';
+import { tenantRefusal } from '../worker/asked-by.js';
 import { RESULTS_TOPIC } from '../worker/worker.js';
 import type { Detector } from './detector.js';
 import type { Detection, Sighting } from './detector.messages.js';
@@ -54,6 +57,17 @@ export function createDetectorConsumer(options: DetectorConsumerOptions): Detect
   return new WireDetector(options);
 }
 
+/** Why a record on a signed wire is passed over. */
+class WordRefused extends Error {
+  override readonly name = 'WordRefused';
+  constructor(
+    readonly code: string,
+    detail: string,
+  ) {
+    super(`${code}: ${detail}`);
+  }
+}
+
 /** Where one partition of a wire stands. */
 interface Place {
   readonly topic: Topic;
@@ -65,8 +79,11 @@ class WireDetector implements DetectorConsumer {
   private readonly stopped = new AbortController();
   private readers: readonly RawReader[] = [];
   private loops: readonly Promise<void>[] = [];
+  private readonly onTrouble: NonNullable<DetectorConsumerOptions['onTrouble']>;
 
-  constructor(private readonly options: DetectorConsumerOptions) {}
+  constructor(private readonly options: DetectorConsumerOptions) {
+    this.onTrouble = quietly(options.onTrouble);
+  }
 
   async start(): Promise<void> {
     const partitions = await this.partitions();
@@ -109,12 +126,12 @@ class WireDetector implements DetectorConsumer {
   }
 
   private async follow(reader: RawReader, place: Place): Promise<void> {
-    const { clock, onTrouble, pollMs = POLL_MS } = this.options;
+    const { clock, pollMs = POLL_MS } = this.options;
     while (!this.stopped.signal.aborted) {
       try {
         if ((await this.readOn(reader, place)) === 0) await clock.sleep(pollMs, this.stopped.signal);
       } catch (cause) {
-        onTrouble?.(place.topic, place.partition, cause);
+        this.onTrouble(place.topic, place.partition, cause);
         await clock.sleep(RETRY_PAUSE_MS, this.stopped.signal);
       }
     }
@@ -123,11 +140,14 @@ class WireDetector implements DetectorConsumer {
   /** Reads one fetch and judges it; answers how many records it held. */
   private async readOn(reader: RawReader, place: Place): Promise<number> {
     const { records } = await reader.read(place.topic, place.partition, place.offset);
+    const onDetection = quietly(this.options.onDetection, (cause) => {
+      this.onTrouble(place.topic, place.partition, cause);
+    });
     for (const record of records) {
       if (this.stopped.signal.aborted) break;
       for (const sighting of await this.sightingsIn(record, place)) {
         const detection = await this.options.detector.see(sighting);
-        this.options.onDetection?.(sighting, detection);
+        onDetection(sighting, detection);
       }
       await this.options.positions.save(place.topic, place.partition, { offset: record.offset + 1, seq: 0, hash: '' });
       place.offset = record.offset + 1;
@@ -135,19 +155,24 @@ class WireDetector implements DetectorConsumer {
     return records.length;
   }
 
-  /** What a record shows; nothing, with a note, when it cannot be read. */
+  /** What a record shows; nothing, with a note, when it cannot be read or nobody may have said it. */
   private async sightingsIn(record: FetchedRecord, { topic, partition }: Place): Promise<readonly Sighting[]> {
-    const decoded = await this.decode(record);
     try {
+      if (record.voucher?.kind === 'refused') throw refused(record.voucher.reason, record);
+      const decoded = await this.decode(record);
       if (decoded.kind === 'bad' || decoded.kind === 'unknown_schema')
         throw new Failure(
           'UNKNOWN_SCHEMA',
           `the record at ${String(record.offset)} is ${decoded.kind === 'bad' ? decoded.reason : 'of an unknown schema'}`,
         );
-      return shownBy(topic, decoded);
+      const shown = shownBy(topic, decoded);
+      if (shown === null) return [];
+      const why = wordProblem(record, shown);
+      if (why !== null) throw refused(why, record);
+      return shown.type === 'ToolExecuted' ? sightingsOfExecution(shown.body) : sightingsOfReport(shown.body);
     } catch (cause) {
-      if (!(cause instanceof PayloadUnreadable) && !(cause instanceof Failure)) throw cause;
-      this.options.onTrouble?.(topic, partition, cause);
+      if (!isOfTheRecord(cause)) throw cause;
+      this.onTrouble(topic, partition, cause);
       return [];
     }
   }
@@ -166,11 +191,34 @@ class WireDetector implements DetectorConsumer {
   }
 }
 
-function shownBy(topic: Topic, decoded: Decoded): readonly Sighting[] {
-  if (topic === EXECUTIONS_TOPIC) {
-    const told = recordOf(EXECUTIONS_TOPIC, decoded);
-    return told?.type === 'ToolExecuted' ? sightingsOfExecution(told.body) : [];
-  }
-  const told = recordOf(RESULTS_TOPIC, decoded);
-  return told === null ? [] : sightingsOfReport(told.body);
+/** What a detector reads of the wires. */
+type Shown =
+  | { readonly type: 'ToolExecuted'; readonly body: ToolExecuted }
+  | { readonly type: 'LegReported'; readonly body: LegReported };
+
+function shownBy(topic: Topic, decoded: Decoded): Shown | null {
+  const told = topic === EXECUTIONS_TOPIC ? recordOf(EXECUTIONS_TOPIC, decoded) : recordOf(RESULTS_TOPIC, decoded);
+  return told?.type === 'ToolExecuted' || told?.type === 'LegReported' ? told : null;
+}
+
+/** Why what a record shows is not heard; null where it is, and where nothing is signed. */
+function wordProblem(record: FetchedRecord, { type, body }: Shown): string | null {
+  const { voucher } = record;
+  if (voucher?.kind !== 'vouched') return null;
+  return speakerProblem(voucher.speaker, type, { ...body }) === null
+    ? tenantRefusal(record, body.tenant)
+    : 'SPEAKER_MISMATCH';
+}
+
+function refused(code: string, { offset }: FetchedRecord): WordRefused {
+  return new WordRefused(code, `the record at ${String(offset)} is passed over`);
+}
+
+/** The registry may answer the next time; a record stays what it is. */
+function isOfTheRecord(cause: unknown): boolean {
+  return (
+    cause instanceof PayloadUnreadable ||
+    cause instanceof WordRefused ||
+    (cause instanceof Failure && cause.code === 'UNKNOWN_SCHEMA')
+  );
 }

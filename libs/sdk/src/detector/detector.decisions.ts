@@ -16,6 +16,7 @@ import type {
 
 /** Refs of commits: only their rollback speaks against them. */
 const RESERVED_PREFIX = 'commit/';
+type Stated = Extract<Trigger, { on: 'assumption' }>['statement'];
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 /** What a ref may take from facts: nothing that would make another ref of it. */
 const PART = /^[^\s#{}\p{Cc}\p{Cs}]{1,128}$/u;
@@ -114,6 +115,12 @@ function triggerOf(rule: DetectorRule, { tenant, kind, source, facts, seenAt }: 
   // A reason is kept in the clear for good, so what was seen is in it by its hash alone.
   const reason = `${rule.name}: ${source} (${kind}) saw at ${String(seenAt)} what is not as expected: ${rule.expects.slice(0, 1_000)}; sha-256 of what was seen: ${digest}`;
   return { on: 'commit', eventId, rule: rule.name, tenant, ...offender, reason };
+}
+
+/** A statement that tells what was seen by its hash alone. */
+export function byHash(statement: Stated): Stated {
+  const { observed, ...rest } = statement.statement as { readonly observed: Json }; // triggerOf wrote it
+  return { ...statement, statement: { ...rest, observed_sha256: sha256Hex(canonicalJson(observed)) } };
 }
 
 function isNothing(facts: Json): boolean {

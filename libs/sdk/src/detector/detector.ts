@@ -1,8 +1,10 @@
 // Detector: makes triggers of what is seen. In the process of the agent, beside it (`serveDetector`), or apart (`createDetectorConsumer`).
 //
 // Boundary: judges by rules alone; whether a trigger is admitted is the orchestrator's, what falls with it the ledger's.
+import { Failure } from '@recourse/kernel';
 import type { Producer } from '../producer/producer.js';
-import { detect, ruleProblem } from './detector.decisions.js';
+import { quietly } from '../quietly.js';
+import { byHash, detect, ruleProblem } from './detector.decisions.js';
 import type { Detection, DetectorRule, Sighting, Trigger } from './detector.messages.js';
 import type { RollbackTriggers } from './rollback-triggers.port.js';
 
@@ -51,20 +53,56 @@ export interface TellerOptions {
   readonly onRefused?: (trigger: Trigger, code: string) => void;
 }
 
+type FailureCode = Failure['code'];
+
+/** What a record is refused for however often it is sent: whoever made up what was seen would stop all that is seen after it. */
+const FOR_GOOD: readonly FailureCode[] = [
+  'INSTANT_INVALID',
+  'RECORD_UNFIT',
+  'RECORD_TOO_LARGE',
+  'TENANT_INVALID',
+  'PRINCIPAL_INVALID',
+];
+/** What goes where what was seen is told by its hash. */
+const FOR_ITS_FACTS: readonly FailureCode[] = ['RECORD_UNFIT', 'RECORD_TOO_LARGE'];
+
 /**
  * Makes the `tell` of a detector: contradicted assumptions go to the wire, named commits to the orchestrator.
  *
  * Errors: none of its own; what it makes rejects when broker or orchestrator do not answer.
  */
 export function triggerTeller({ producer, rollbacks, onRefused }: TellerOptions): (trigger: Trigger) => Promise<void> {
+  const hearRefused = quietly(onRefused);
   return async (trigger) => {
     if (trigger.on === 'assumption') {
-      await producer.assumptionInvalidated(trigger.statement);
+      const code = await stated(producer, trigger.statement);
+      if (code !== null) hearRefused(trigger, code);
       return;
     }
     const { tenant, runId, commitId, reason, eventId } = trigger;
     const answer = await rollbacks.trigger({ tenant, runId, commitId, reason, idempotencyKey: eventId });
     if (answer.kind === 'unavailable') throw new Error('the trigger was not taken', { cause: answer.cause });
-    if (answer.kind === 'refused') onRefused?.(trigger, answer.code);
+    if (answer.kind === 'refused') hearRefused(trigger, answer.code);
   };
+}
+
+/** States what was seen, or its hash where that does not fit; answers why nobody will take it, null where it was taken. Errors: those of sending. */
+async function stated(
+  producer: TellerOptions['producer'],
+  statement: Extract<Trigger, { on: 'assumption' }>['statement'],
+): Promise<FailureCode | null> {
+  const whole = await codeOf(() => producer.assumptionInvalidated(statement));
+  return whole !== null && FOR_ITS_FACTS.includes(whole)
+    ? codeOf(() => producer.assumptionInvalidated(byHash(statement)))
+    : whole;
+}
+
+async function codeOf(send: () => Promise<unknown>): Promise<FailureCode | null> {
+  try {
+    await send();
+    return null;
+  } catch (cause) {
+    if (cause instanceof Failure && FOR_GOOD.includes(cause.code)) return cause.code;
+    throw cause;
+  }
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import type { Json } from '@recourse/kernel';
-import { ManualClock } from '@recourse/kernel';
+import { Failure, ManualClock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { EXECUTIONS_TOPIC } from '../producer/producer.js';
@@ -177,6 +177,22 @@ describe('what a detector tells', () => {
     rollbacks.isAway = true;
     await expect(tell(named)).rejects.toThrow('not taken');
   });
+});
+
+it('answers for what nobody will take as for any other, and asks for none of it again: beside the agent too', async () => {
+  const refused: string[] = [];
+  const producer = new MemoryProducer();
+  producer.assumptionInvalidated = () => Promise.reject(new Failure('INSTANT_INVALID', 'seconds'));
+  const tell = triggerTeller({
+    producer,
+    rollbacks: new MemoryRollbackTriggers(),
+    onRefused: (_trigger, code) => refused.push(code),
+  });
+  const server = await serveDetector({ detector: createDetector({ rules: RULES, tell }) });
+  const body = JSON.stringify(observationBody(short('east')));
+  const { status } = await fetch(`${server.url}/observations`, { method: 'POST', body });
+  await server.close();
+  expect([status, refused]).toEqual([200, ['INSTANT_INVALID']]);
 });
 
 describe('a detector beside the agent', () => {
