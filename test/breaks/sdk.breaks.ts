@@ -671,8 +671,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/consumer/rollback-consumer.unit.spec.ts',
     test: 'a consumer of which two processes run keeps the place of the one that is ahead',
     file: 'libs/sdk/src/consumer/rollback-consumer.ts',
-    find: 'if (((await positionIn(session, partition))?.offset ?? -1) < position.offset)',
-    replace: 'if ((await positionIn(session, partition))?.offset !== position.offset)',
+    find: 'if (((await positionIn(session, scope, partition))?.offset ?? -1) < position.offset)',
+    replace: 'if ((await positionIn(session, scope, partition))?.offset !== position.offset)',
   },
   {
     id: 'e19-nobody-named',
@@ -1482,8 +1482,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/worker/worker.unit.spec.ts',
     test: 'a worker whose log fails answers each leg once, and goes on with other runs: it is answered late',
     file: 'libs/sdk/src/quietly.ts',
-    find: 'if (told instanceof Promise) told.catch(() => null);',
-    replace: 'if (told instanceof Promise && tell === undefined) told.catch(() => null);',
+    find: 'void (async () => listener?.(...told))().catch(hear);',
+    replace: 'listener?.(...told);',
   },
   {
     id: 'a51-told-and-given-back',

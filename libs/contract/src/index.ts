@@ -97,7 +97,7 @@ export { answerForMutation, isAnsweredFor, mutationAnswerText, peopleNeeded } fr
 export type { MutationStanding } from './answer-mutation.js';
 export { forwardApprovalId, forwardDigest } from './forward-digest.js';
 export type { ForwardAction } from './forward-digest.js';
-export { ENTRY_KINDS, ENTRY_REMEDIES, reviewEntry, routineProblem } from './entries/shapes.js';
+export { ENTRY_KINDS, ENTRY_REMEDIES, isScope, reviewEntry, routineProblem } from './entries/shapes.js';
 export type { EntryBody, EntryProblem } from './entries/shapes.js';
 export { autonomyPolicy, ceilingIn, grantAt, lowerRung, RUNGS, stricterGrant } from './entries/autonomy.js';
 export type { AutonomyPolicy, Grant, GrantedApproval } from './entries/autonomy.js';

@@ -211,6 +211,12 @@ export const FAILURES = {
     summary:
       'What was given to a guard is none of what it can guard by. The message names the option and what it may be; a mode is `off`, `observe` or `enforce`.',
   },
+  SUBSCRIPTION_INVALID: {
+    retry: 'never',
+    httpStatus: 400,
+    summary:
+      'A consumer was given a scope that no subscription has: it would hear of nothing. It is a prefix of tenant/agent/run/subject, as it was registered.',
+  },
   TENANT_INVALID: {
     retry: 'never',
     httpStatus: 400,

@@ -195,7 +195,10 @@ function beginningAtTheEnd(kept: Inbox<MemoryRows>, { beforeNewest }: MutantCont
     const place = beforeNewest(NOTICES, partition, 'RollbackAnnounced');
     if (place !== null) ends.set(`position/${String(partition)}`, JSON.stringify(place));
   }
-  return finding(kept, (session) => ({ mark: async (name) => (await session.mark(name)) ?? ends.get(name) ?? null }));
+  const endOf = (name: string): string | undefined => ends.get(name.split('/').slice(0, 2).join('/'));
+  return finding(kept, (session) => ({
+    mark: async (name) => (await session.mark(name)) ?? endOf(name) ?? null,
+  }));
 }
 
 /** What is owed is forgotten before it was sent. */
@@ -209,13 +212,24 @@ function unowing(kept: Inbox<MemoryRows>): Inbox<MemoryRows> {
   }));
 }
 
-/** Partitions that never have an end: whoever waits for it does not wait. */
+/** Partitions that end where somebody has got to: whoever waits for the end does not wait. */
 function unending(kafka: Kafka): Kafka {
+  const reached = new Map<number, number>();
   return {
     ...kafka,
     rawReader: async () => {
       const reader = await kafka.rawReader();
-      return { ...reader, range: () => Promise.resolve({ low: 0, high: 0 }) };
+      return {
+        ...reader,
+        readMany: (places, ...more) => {
+          for (const { partition, offset } of places) reached.set(partition, offset);
+          return reader.readMany(places, ...more);
+        },
+        range: async (topic, partition) => {
+          const range = await reader.range(topic, partition);
+          return { ...range, high: reached.get(partition) ?? range.high };
+        },
+      };
     },
   };
 }

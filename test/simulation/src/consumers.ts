@@ -100,9 +100,9 @@ export class Consumers {
       if (!isMeantToRun || reads === null) continue;
       const isThrough = await inbox.transact('derive', async (session) => {
         if ((await session.owed(1)).length > 0) return false;
-        if (reads.mode === 'poll') return polledAll(this.world, reads.scope, await session.mark('poll'));
+        if (reads.mode === 'poll') return polledAll(this.world, reads.scope, await session.mark(`poll/${reads.scope}`));
         for (let partition = 0; partition < PARTITIONS; partition += 1) {
-          const place = JSON.parse((await session.mark(`position/${String(partition)}`)) ?? '{}') as {
+          const place = JSON.parse((await session.mark(`position/${String(partition)}/${reads.scope}`)) ?? '{}') as {
             readonly offset?: number;
           }; // the SDK wrote it
           if ((place.offset ?? 0) < (this.world.broker.find(NOTIFICATIONS, partition)?.range().high ?? 0)) return false;

@@ -42,6 +42,17 @@ const common = { owner: subject(), doc: text() };
 
 const rule = () => z.strictObject({ name: id(), when: expression(), reason: text() });
 
+/** A prefix of tenant/agent/run/subject; `*` stands for one part. */
+const scopeShape = z
+  .string()
+  .max(600)
+  .regex(/^(?:\*|[^/\s*]+)(?:\/(?:\*|[^/\s*]+)){0,9}$/);
+
+/** True for what a subscription may have as its scope. */
+export function isScope(scope: unknown): scope is string {
+  return scopeShape.safeParse(scope).success;
+}
+
 export const ENTRY_SHAPES = {
   /**
    * Commits are admitted when every predicate holds; a recovery policy may only ask for more people than the contract; a routine
@@ -90,10 +101,7 @@ export const ENTRY_SHAPES = {
   subscription: z.strictObject({
     ...common,
     consumer: id(),
-    scope: z
-      .string()
-      .max(600)
-      .regex(/^(?:\*|[^/\s*]+)(?:\/(?:\*|[^/\s*]+)){0,9}$/),
+    scope: scopeShape,
     mode: z.enum(['sync', 'async', 'poll']),
     commit_to_user_ms: z.int().min(0),
   }),

@@ -27,26 +27,36 @@ export class Barrier {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Everything below `offset` of a partition is applied. */
+  /** What was applied of a partition is not what is in its log any more. */
+  lost(partition: number): void {
+    this.applied.delete(partition);
+  }
+
+  /** Everything below `offset` of a partition is applied, and stands in its log. */
   passed(partition: number, offset: number): void {
-    this.applied.set(partition, Math.max(offset, this.applied.get(partition) ?? 0));
+    this.applied.set(partition, offset);
     const waiting = this.waiting;
     this.waiting = [];
     for (const look of waiting) look();
   }
 
-  /** Waits until the ends that `endsOf` reads are applied, at most so long; null once they are. */
+  /** Waits until the ends that `endsOf` reads are applied and `look` has looked, at most so long; null once it has. */
   async through(
-    endsOf: () => Promise<Offsets>,
+    { endsOf, look }: { readonly endsOf: () => Promise<Offsets>; readonly look: () => Promise<void> },
     withinMs: number,
   ): Promise<Extract<BarrierOutcome, { kind: 'timeout' }> | null> {
     const over = new AbortController();
+    const before: Offsets = new Map(this.applied);
     let ends: Offsets = new Map();
     let cause: unknown;
     const reached = endsOf()
-      .then((read) => {
+      .then(async (read) => {
         ends = read;
-        return this.reached(read, over.signal);
+        // A log that ends before what was applied of it was set back.
+        for (const [partition, end] of read) if (end < (before.get(partition) ?? 0)) this.lost(partition);
+        const isReached = await this.reached(read, over.signal);
+        if (isReached) await look();
+        return isReached;
       })
       .catch((thrown: unknown) => {
         cause = thrown;
@@ -83,7 +93,8 @@ export class Barrier {
 
   private behind(ends: Offsets): Extract<BarrierOutcome, { kind: 'timeout' }>['behind'] {
     return [...ends]
-      .map(([partition, end]) => ({ partition, end, applied: this.applied.get(partition) ?? 0 }))
-      .filter(({ applied, end }) => applied < end);
+      .map(([partition, end]) => ({ partition, end, applied: this.applied.get(partition) }))
+      .filter(({ applied, end }) => applied === undefined || applied < end)
+      .map(({ applied = 0, ...rest }) => ({ ...rest, applied }));
   }
 }

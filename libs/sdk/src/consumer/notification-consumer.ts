@@ -8,6 +8,7 @@
 //   I2. The position is stored after the handler resolved, never before: at least once.
 //   I3. A void record is skipped; a record of an unknown schema stops its partition until the schema is known.
 //   I4. A notice that names nobody stops its partition: no writer makes one, and what it should have said is lost.
+//   I5. Nothing is heard of a log in which the record that was heard last is not there any more: it goes on otherwise under the same offsets.
 import { genesisHead, readRecord } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
 import { Failure, InvariantViolation } from '@recourse/kernel';
@@ -15,7 +16,9 @@ import type { FetchedRecord, Kafka, RawReader } from '@recourse/kafka';
 import type { Clock } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { Codecs, TopicRecords } from '@recourse/messages';
+import { quietly } from '../quietly.js';
 import type { PositionStore } from '../stores/position-store.port.js';
+import { cutBehind, isAhead, isThere } from './standing.js';
 
 /** Derived log on which commits and their rollbacks are announced. */
 export const NOTIFICATIONS_TOPIC = 'recourse.rollback-notifications';
@@ -42,6 +45,8 @@ export interface NotificationConsumerOptions {
   /** Handles one notification. May see one again after a crash. An error is retried, and holds its partition. */
   readonly onNotification: (notification: Notification) => Promise<void>;
   readonly onTrouble?: (partition: number, cause: unknown) => void;
+  /** Hears up to where a partition is handled, once it is known that this still stands in the log; and again with each record. */
+  readonly onPlace?: (partition: number, offset: number) => void;
   /** Longest time one read waits for something new, in milliseconds: what comes meanwhile is heard at once, and `stop` waits no longer. Default 200. */
   readonly pollMs?: number;
 }
@@ -55,6 +60,7 @@ export interface NotificationConsumer {
 
 const POLL_MS = 200;
 const RETRY_PAUSE_MS = 500;
+const CUTS: readonly Failure['code'][] = ['CURSOR_OUT_OF_RANGE', 'LOG_CUT'];
 
 /**
  * Makes a consumer of notifications: each in order, each commit with its rollback (P9).
@@ -71,6 +77,10 @@ interface Place {
   readonly partition: number;
   head: Head;
   offset: number;
+  /** Offset of the head; null before the first, and where it was not kept. */
+  record: number | null;
+  /** What was heard is known to stand in the log. */
+  isSure: boolean;
   /** It was told that everything is void. */
   isToldVoid: boolean;
 }
@@ -79,8 +89,11 @@ class ChainConsumer implements NotificationConsumer {
   private readonly stopped = new AbortController();
   private readers: readonly RawReader[] = [];
   private loops: readonly Promise<void>[] = [];
+  private readonly onTrouble: NonNullable<NotificationConsumerOptions['onTrouble']>;
 
-  constructor(private readonly options: NotificationConsumerOptions) {}
+  constructor(private readonly options: NotificationConsumerOptions) {
+    this.onTrouble = quietly(options.onTrouble);
+  }
 
   async start(): Promise<void> {
     const { kafka, partitionCount } = this.options;
@@ -120,23 +133,46 @@ class ChainConsumer implements NotificationConsumer {
       stored === null
         ? genesisHead({ logId, topic: NOTIFICATIONS_TOPIC, partition, partitionCount })
         : { seq: stored.seq, hash: Buffer.from(stored.hash, 'hex') };
-    return { partition, offset: stored?.offset ?? 0, head, isToldVoid: false };
+    const { offset = 0, record = null } = stored ?? {};
+    return { partition, offset, record, head, isSure: false, isToldVoid: false };
   }
 
   private async follow(reader: RawReader, place: Place): Promise<void> {
-    const { clock, onTrouble, pollMs = POLL_MS } = this.options;
+    const { clock, pollMs = POLL_MS } = this.options;
     while (!this.stopped.signal.aborted) {
       const began = clock.now();
       try {
+        if (!place.isSure) await this.assure(reader, place);
         const isEmpty = (await this.readOn(reader, place, pollMs)) === 0;
         // The broker held the answer that long already, as a rule. A clock that was set back makes nobody wait longer.
         const rest = Math.min(pollMs, pollMs - (clock.now() - began));
         if (isEmpty && rest > 0) await clock.sleep(rest, this.stopped.signal);
       } catch (cause) {
-        onTrouble?.(place.partition, cause);
+        // Whose place is not there looks first whether what it heard is.
+        if (cause instanceof Failure && CUTS.includes(cause.code)) place.isSure = false;
+        this.onTrouble(place.partition, cause);
         await clock.sleep(RETRY_PAUSE_MS, this.stopped.signal);
       }
     }
+  }
+
+  /** Looks whether what was heard stands in the log. Errors: Failure(LOG_CUT); those of broker and registry. */
+  private async assure(reader: RawReader, place: Place, isAhead = false): Promise<void> {
+    const { high } = await reader.range(NOTIFICATIONS_TOPIC, place.partition);
+    const isUnknown = place.record === null && isAhead;
+    if (isUnknown || !(await this.stands(reader, place, high)))
+      throw cutBehind({ topic: NOTIFICATIONS_TOPIC, ...place });
+    // Void records behind it may be gone: nobody heard those.
+    if (place.offset > high) place.offset = (place.record ?? -1) + 1;
+    place.isSure = true;
+    this.options.onPlace?.(place.partition, place.offset);
+  }
+
+  private async stands(reader: RawReader, { record, ...place }: Place, high: number): Promise<boolean> {
+    if (place.head.seq === 0) return true;
+    return record === null
+      ? place.offset <= high
+      : isThere(reader, this.options.codecs, { topic: NOTIFICATIONS_TOPIC, record, ...place });
   }
 
   /** Reads one fetch and handles it; answers how many records it held. */
@@ -147,6 +183,7 @@ class ChainConsumer implements NotificationConsumer {
     });
     for (const record of records) {
       if (this.stopped.signal.aborted) break;
+      if (place.head.seq > 0 && isAhead(record, place.head)) await this.assure(reader, place, true);
       await this.take(record, place);
     }
     if (records.length === 0) this.tellVoid(place);
@@ -159,7 +196,7 @@ class ChainConsumer implements NotificationConsumer {
     place.isToldVoid = true;
     const where = `${NOTIFICATIONS_TOPIC}/${String(place.partition)}`;
     const why = 'is the log id that of the installation, and the partition count that of the topic?';
-    this.options.onTrouble?.(
+    this.onTrouble(
       place.partition,
       new Failure('CHAIN_BROKEN', `all ${String(place.offset)} records of ${where} are void: ${why}`),
     );
@@ -170,14 +207,18 @@ class ChainConsumer implements NotificationConsumer {
     const handled = await this.handleOnce(record, place);
     const head = handled.kind === 'accepted' ? handled.head : place.head;
     const offset = record.offset + 1;
+    const headOffset = handled.kind === 'accepted' ? record.offset : place.record;
     await positions.save(NOTIFICATIONS_TOPIC, place.partition, {
       offset,
       seq: head.seq,
       hash: head.hash.toString('hex'),
+      ...(headOffset === null ? {} : { record: headOffset }),
     });
     // Only now: until the position is kept, an error anywhere above leads back to this record and this head.
     place.head = head;
     place.offset = offset;
+    place.record = headOffset;
+    this.options.onPlace?.(place.partition, offset);
   }
 
   private async handleOnce(record: FetchedRecord, place: Place): Promise<Exclude<Verdict, { kind: 'unknown_schema' }>> {

@@ -10,15 +10,18 @@
 //   R3. An acknowledgement leaves after the transaction that owes it, until the broker has it: whichever process of the consumer
 //       owes it, each that runs sends it.
 import { isInScope } from '@recourse/contract';
+import { Failure } from '@recourse/kernel';
 import type { Kafka, RawReader } from '@recourse/kafka';
 import type { Clock } from '@recourse/kernel';
 import { announcedIn } from '@recourse/messages';
 import type { Announced, Codecs, CommitRef } from '@recourse/messages';
-import type { Position, PositionStore } from '../stores/position-store.port.js';
+import type { PositionStore } from '../stores/position-store.port.js';
+import { refuseUnnamed } from './acknowledged.js';
 import { AckOutbox } from './ack-outbox.js';
 import { Barrier } from './barrier.js';
 import type { BarrierOutcome, Offsets } from './barrier.js';
 import type { Inbox, InboxSession } from './inbox.port.js';
+import { adoptPlaces, keepPosition, partitionPlace, positionIn, refuseScope } from './places.js';
 import { UnnestedInbox } from './inbox.unnested.js';
 import { createNotificationConsumer, NOTIFICATIONS_TOPIC } from './notification-consumer.js';
 import type { Notification, NotificationConsumer } from './notification-consumer.js';
@@ -62,7 +65,7 @@ export interface RollbackConsumer<Tx> {
   stop(): Promise<void>;
   /** Runs work of the consumer's own in one transaction with what it tells of it. Errors: those of the work and the inbox; Error within a handler, or other work of it. */
   transact<T>(work: (tx: Tx, own: OwnRecord) => Promise<T>): Promise<T>;
-  /** Waits until all that is announced by now is applied; asked for before something reaches users. */
+  /** Waits until all that is announced by now is applied; asked for before something reaches users. Errors: Failure(RECORD_UNFIT) for what names no commit. */
   barrier(deadlineMs: number, commit?: CommitRef): Promise<BarrierOutcome>;
 }
 
@@ -70,9 +73,10 @@ export interface RollbackConsumer<Tx> {
  * Makes a consumer of rollbacks that is told by Kafka.
  *
  * Shape:  nothing is read before `start`.
- * Errors: none; those of what it offers are theirs.
+ * Errors: Failure(SUBSCRIPTION_INVALID); those of what it offers are theirs.
  */
 export function createRollbackConsumer<Tx>(options: RollbackConsumerOptions<Tx>): RollbackConsumer<Tx> {
+  refuseScope(options.subscription.scope);
   return new StreamConsumer(options);
 }
 
@@ -110,7 +114,11 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
       clock,
       positions: this.positions(),
       onNotification: (notice) => this.hear(notice),
-      onTrouble: (_partition, cause) => {
+      onPlace: (partition, offset) => {
+        this.gate.passed(partition, offset);
+      },
+      onTrouble: (partition, cause) => {
+        if (cause instanceof Failure && cause.code === 'LOG_CUT') this.gate.lost(partition);
         onTrouble(cause);
       },
       ...(pollMs === undefined ? {} : { pollMs }),
@@ -120,6 +128,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   async start(): Promise<void> {
     this.reader = await this.options.kafka.rawReader();
     this.since = await this.beginning();
+    await this.adopt();
     await this.outbox.start();
     await this.notices.start();
     // What another process of this consumer applied while this one began, neither hears again.
@@ -137,25 +146,36 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   }
 
   async barrier(deadlineMs: number, commit?: CommitRef): Promise<BarrierOutcome> {
-    const timeout = await this.gate.through(() => this.ends(), deadlineMs);
-    if (timeout !== null) return timeout;
-    if (commit === undefined) return { kind: 'clear' };
-    const state = await this.options.inbox.transact('derive', (session) => session.stateOf(commit));
-    return hasFallen(state) ? { kind: 'fallen', commit } : { kind: 'clear' };
+    if (commit === undefined) return (await this.through(deadlineMs)) ?? { kind: 'clear' };
+    refuseUnnamed([commit]);
+    const found = { isFallen: false };
+    const timeout = await this.through(deadlineMs, async () => {
+      found.isFallen = hasFallen(await this.options.inbox.transact('derive', (session) => session.stateOf(commit)));
+    });
+    return timeout ?? (found.isFallen ? { kind: 'fallen', commit } : { kind: 'clear' });
+  }
+
+  private through(deadlineMs: number, look = () => Promise.resolve()): ReturnType<Barrier['through']> {
+    return this.gate.through({ endsOf: () => this.ends(), look }, deadlineMs);
+  }
+
+  private async adopt(): Promise<void> {
+    const { inbox, subscription, partitionCount } = this.options;
+    const places = Array.from({ length: partitionCount }, (_, partition) => partitionPlace(partition));
+    await inbox.transact('apply', (session) => adoptPlaces(session, subscription.scope, places));
   }
 
   private async hear(notice: Notification): Promise<void> {
     const { inbox, subscription } = this.options;
     const isOwing = await inbox.transact('apply', async (session) => {
-      const known = await positionIn(session, notice.partition);
+      const { scope } = subscription;
+      const known = await positionIn(session, scope, notice.partition);
       // Another process of this consumer applied it, and may be gone before it answers.
       if (known !== null && known.seq >= notice.seq) return isDueTo(subscription.consumer, notice);
       const owes = await this.apply(session, notice);
-      await keepPosition(session, notice.partition, {
-        offset: notice.offset + 1,
-        seq: notice.seq,
-        hash: notice.hash.toString('hex'),
-      });
+      const place = { scope, partition: notice.partition };
+      const [record, hash] = [notice.offset, notice.hash.toString('hex')];
+      await keepPosition(session, place, { offset: record + 1, seq: notice.seq, hash, record });
       return owes;
     });
     if (isOwing) void this.outbox.flush();
@@ -192,20 +212,17 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
 
   /** What is applied twice is kept once: the transaction of a notice has moved the place already. A process that is behind another of the same consumer moves it back for nobody. */
   private positions(): PositionStore {
-    const { inbox } = this.options;
+    const {
+      inbox,
+      subscription: { scope },
+    } = this.options;
     return {
-      load: async (_topic, partition) => {
-        const position = await inbox.transact('derive', (session) => positionIn(session, partition));
-        if (position !== null) this.gate.passed(partition, position.offset);
-        return position;
-      },
-      save: async (_topic, partition, position) => {
-        await inbox.transact('apply', async (session) => {
-          if (((await positionIn(session, partition))?.offset ?? -1) < position.offset)
-            await keepPosition(session, partition, position);
-        });
-        this.gate.passed(partition, position.offset);
-      },
+      load: (_topic, partition) => inbox.transact('derive', (session) => positionIn(session, scope, partition)),
+      save: (_topic, partition, position) =>
+        inbox.transact('apply', async (session) => {
+          if (((await positionIn(session, scope, partition))?.offset ?? -1) < position.offset)
+            await keepPosition(session, { scope, partition }, position);
+        }),
     };
   }
 
@@ -258,13 +275,4 @@ export function heardCommitOf({ tenant, agent_id, run_id, mutation_id, subject_r
 
 function isDueTo(consumer: string, { type, body }: Notification): boolean {
   return type === 'RollbackAnnounced' && announcedIn(body).some(({ consumers }) => consumers.includes(consumer));
-}
-
-async function positionIn<Tx>(session: InboxSession<Tx>, partition: number): Promise<Position | null> {
-  const text = await session.mark(`position/${String(partition)}`);
-  return text === null ? null : (JSON.parse(text) as Position); // keepPosition wrote it
-}
-
-function keepPosition<Tx>(session: InboxSession<Tx>, partition: number, position: Position): Promise<void> {
-  return session.keepMark(`position/${String(partition)}`, JSON.stringify(position));
 }

@@ -12,6 +12,7 @@ import { createRollbackPoll } from './rollback-poll.js';
 import { LOG_ID, PARTITIONS, RollbackStage } from './rollback-stage.testing.js';
 
 const SCOPE = 'acme/agent-1';
+const PLACE = `position/0/${SCOPE}`;
 
 for (const mode of ['async', 'sync'] as const) {
   rollbackModesContract(mode, (stage, more) =>
@@ -162,7 +163,7 @@ describe('a consumer that is told by Kafka', () => {
     });
     await stage.until('all of it', () => inbox.rows.get('seen') === '3');
     expect(places).toEqual([null, null, null]);
-    expect(await inbox.transact('derive', (session) => session.mark('position/0'))).toContain('"seq":1');
+    expect(await inbox.transact('derive', (session) => session.mark(PLACE))).toContain('"seq":1');
   });
 
   it('whose database ends for a while says so, tries the same announcement again, and applies and answers it once', async () => {
@@ -243,7 +244,7 @@ describe('a consumer of which two processes run', () => {
           work({
             ...session,
             keepMark: (name, text) => {
-              if (name === 'position/0') kept.push((JSON.parse(text) as { readonly offset: number }).offset);
+              if (name === PLACE) kept.push((JSON.parse(text) as { readonly offset: number }).offset);
               return session.keepMark(name, text);
             }, // the consumer wrote it
           }),
@@ -288,7 +289,7 @@ describe('a consumer of which two processes run', () => {
     const meanwhile: Inbox<MemoryRows> = {
       transact: async (kind, work) => {
         asked += 1;
-        if (asked === 2) await inbox.transact('apply', (session) => session.owe(OWED));
+        if (asked === 3) await inbox.transact('apply', (session) => session.owe(OWED));
         return inbox.transact(kind, work);
       },
     };
@@ -357,7 +358,7 @@ describe('a consumer that polls', () => {
     await quick;
     answers[0]?.({ items: [], after: '4', more: false });
     await slow;
-    expect(await inbox.transact('derive', (session) => session.mark('poll'))).toBe('9');
+    expect(await inbox.transact('derive', (session) => session.mark(`poll/${SCOPE}`))).toBe('9');
   });
 });
 

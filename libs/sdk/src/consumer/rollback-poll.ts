@@ -14,7 +14,8 @@ import type { EdgeClient, EdgeOptions } from '../edge/edge.js';
 import { AckOutbox } from './ack-outbox.js';
 import type { Inbox } from './inbox.port.js';
 import { UnnestedInbox } from './inbox.unnested.js';
-import { hearRollback, ownRecordOf } from './own-record.js';
+import { hearRollback, ownRecordOf, RollbackHandlerFailed } from './own-record.js';
+import { adoptPlaces, markOf, refuseScope } from './places.js';
 import { warningOf } from './warning.js';
 import type { OwnRecord, RollbackHandlers } from './own-record.js';
 import { heardCommitOf, isCovered } from './rollback-consumer.js';
@@ -51,8 +52,9 @@ const INTERVAL_MS = 60_000;
 const PAGE_MAX = 200;
 const CURSOR = 'poll';
 
-/** Makes a consumer of rollbacks that asks by itself. Nothing is asked before `start` or `poll`. */
+/** Makes a consumer of rollbacks that asks by itself. Nothing is asked before `start` or `poll`. Errors: Failure(SUBSCRIPTION_INVALID). */
 export function createRollbackPoll<Tx>(options: RollbackPollOptions<Tx>): RollbackPoll<Tx> {
+  refuseScope(options.subscription.scope);
   return new Poller(options);
 }
 
@@ -83,10 +85,13 @@ class Poller<Tx> implements RollbackPoll<Tx> {
   private readonly onTrouble: (cause: unknown) => void;
 
   private readonly inbox: UnnestedInbox<Tx>;
+  private readonly cursor: string;
+  private isAdopted = false;
 
   constructor(private readonly options: RollbackPollOptions<Tx>) {
     const { kafka, codecs, clock, registerSchemas = false, subscription } = options;
     this.inbox = UnnestedInbox.of(options.inbox);
+    this.cursor = markOf(CURSOR, subscription.scope);
     const { inbox } = this;
     const { onTrouble = warningOf(subscription.consumer, clock) } = options;
     this.onTrouble = onTrouble;
@@ -128,22 +133,35 @@ class Poller<Tx> implements RollbackPoll<Tx> {
 
   private async toTheEnd(): Promise<number> {
     let count = 0;
-    for (let isMore = true; isMore;) {
-      const cursor = await this.inbox.transact('derive', (session) => session.mark(CURSOR));
-      const found = await this.ask(cursor);
-      count += await this.take(found, cursor);
-      isMore = found.more;
+    await this.adopt();
+    for (let isMore = true, limit = PAGE_MAX; isMore;) {
+      const cursor = await this.inbox.transact('derive', (session) => session.mark(this.cursor));
+      const found = await this.ask(cursor, limit);
+      try {
+        count += await this.take(found, cursor);
+        isMore = found.more;
+      } catch (cause) {
+        // What comes before the one that fails is taken without it.
+        if (!(cause instanceof RollbackHandlerFailed) || found.items.length < 2) throw cause;
+        limit = Math.floor(found.items.length / 2);
+      }
     }
     await this.outbox.flush();
     return count;
   }
 
-  private async ask(cursor: string | null): Promise<Page> {
+  private async adopt(): Promise<void> {
+    const { scope } = this.options.subscription;
+    if (!this.isAdopted) await this.inbox.transact('apply', (session) => adoptPlaces(session, scope, [CURSOR]));
+    this.isAdopted = true;
+  }
+
+  private async ask(cursor: string | null, limit: number): Promise<Page> {
     const { scope } = this.options.subscription;
     const answer = await this.ledger.ask({
       method: 'GET',
       path: '/v1/rolled-back',
-      query: { scope, limit: String(PAGE_MAX), after: cursor },
+      query: { scope, limit: String(limit), after: cursor },
     });
     const read = page.safeParse(bodyOf(answer));
     if (read.success) return read.data;
@@ -161,7 +179,7 @@ class Poller<Tx> implements RollbackPoll<Tx> {
     } = this.options;
     const handlers: RollbackHandlers<Tx> = { onRollback, ...(onCommit === undefined ? {} : { onCommit }) };
     return this.inbox.transact('apply', async (session) => {
-      if ((await session.mark(CURSOR)) !== cursor) return 0;
+      if ((await session.mark(this.cursor)) !== cursor) return 0;
       for (const { commit_id, rollback_id, has_effect, consumers, ...named } of items) {
         const commit = heardCommitOf({ ...named, mutation_id: commit_id });
         if (!isCovered(scope, commit)) continue;
@@ -171,7 +189,7 @@ class Poller<Tx> implements RollbackPoll<Tx> {
           { consumer, now: clock.now(), handlers },
         );
       }
-      await session.keepMark(CURSOR, after);
+      await session.keepMark(this.cursor, after);
       return items.length;
     });
   }

@@ -125,8 +125,9 @@ export class RollbackStage {
   /** Address of the edge that is polled; it gives two rows a page. */
   async edge(): Promise<string> {
     this.server ??= createServer((request, response) => {
-      const from = Number(new URL(request.url ?? '/', 'http://edge').searchParams.get('after') ?? '0');
-      const items = this.rolledBack.slice(from, from + 2);
+      const asked = new URL(request.url ?? '/', 'http://edge').searchParams;
+      const from = Number(asked.get('after') ?? '0');
+      const items = this.rolledBack.slice(from, from + Math.min(2, Number(asked.get('limit'))));
       response.writeHead(this.edgeStatus ?? 200, { 'content-type': 'application/json' });
       response.end(
         JSON.stringify(

@@ -7,6 +7,8 @@ export interface Position {
   readonly seq: number;
   /** Hex. */
   readonly hash: string;
+  /** Offset of the record that is the head; absent for a wire, before the first, and where it was kept before this was. */
+  readonly record?: number;
 }
 
 /**

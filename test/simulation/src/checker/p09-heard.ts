@@ -52,10 +52,10 @@ async function toldTo(history: History, { plan, inbox, isMeantToRun }: ConsumerR
   const { world } = history;
   const { mode, scope } = plan.reads ?? { mode: 'async', scope: '' };
   const marks = await inbox.transact('derive', async (session) => ({
-    poll: await session.mark('poll'),
+    poll: await session.mark(`poll/${scope}`),
     since: await session.mark('since'),
     places: await Promise.all(
-      Array.from({ length: PARTITIONS }, (_, partition) => session.mark(`position/${String(partition)}`)),
+      Array.from({ length: PARTITIONS }, (_, partition) => session.mark(`position/${String(partition)}/${scope}`)),
     ),
   }));
   if (mode === 'poll') return toldByPoll(history, scope, isMeantToRun ? null : cursorOf(marks.poll));

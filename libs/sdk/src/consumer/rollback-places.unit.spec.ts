@@ -1,0 +1,244 @@
+// Where a consumer of rollbacks stands: in its scope, and in a log that may be restored from an older copy.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { MemoryInbox } from './inbox.memory.js';
+import type { MemoryRows } from './inbox.memory.js';
+import { createRollbackConsumer } from './rollback-consumer.js';
+import type { RollbackConsumer, RollbackConsumerOptions } from './rollback-consumer.js';
+import { createRollbackPoll } from './rollback-poll.js';
+import { LOG_ID, PARTITIONS, RollbackStage } from './rollback-stage.testing.js';
+
+const REF = (commit_id: string) => ({ run_id: 'run-1', commit_id });
+
+let stage: RollbackStage;
+let running: { stop(): Promise<void> }[];
+let inbox: MemoryInbox;
+let heard: string[];
+let troubles: string[];
+beforeEach(() => {
+  [stage, running, inbox, heard, troubles] = [new RollbackStage(), [], new MemoryInbox(), [], []];
+});
+afterEach(async () => {
+  await stopAll();
+  await stage.close();
+});
+
+async function stopAll(): Promise<void> {
+  await Promise.all(running.splice(0).map((one) => one.stop()));
+}
+
+function made(scope: string, more: Partial<RollbackConsumerOptions<MemoryRows>> = {}): RollbackConsumer<MemoryRows> {
+  return createRollbackConsumer({
+    kafka: stage.broker.forActor('consumer'),
+    codecs: stage.codecs(),
+    logId: LOG_ID,
+    partitionCount: PARTITIONS,
+    clock: stage.clock,
+    registerSchemas: true,
+    pollMs: 1,
+    subscription: { consumer: 'mailer', scope, mode: 'sync' },
+    inbox,
+    onRollback: ({ commitId }) => {
+      heard.push(commitId);
+      return Promise.resolve();
+    },
+    onTrouble: (cause) => {
+      troubles.push(String(cause));
+    },
+    ...more,
+  });
+}
+
+async function started(
+  scope: string,
+  more: Partial<RollbackConsumerOptions<MemoryRows>> = {},
+): Promise<RollbackConsumer<MemoryRows>> {
+  const consumer = made(scope, more);
+  running.push(consumer);
+  await consumer.start();
+  return consumer;
+}
+
+async function turns(count = 100): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await stage.clock.advance(1);
+}
+
+async function barrier(consumer: RollbackConsumer<MemoryRows>, commit: string): Promise<string | undefined> {
+  let kind: string | undefined;
+  void consumer.barrier(200, REF(commit)).then((outcome) => {
+    kind = outcome.kind;
+  });
+  await turns(400);
+  return kind;
+}
+
+/** A log in which these fell, in place of the one that was. */
+async function restored(...commits: readonly string[]): Promise<void> {
+  await stopAll();
+  await stage.close();
+  stage = new RollbackStage();
+  for (const commit of commits) await stage.fall({ commit });
+}
+
+describe('the scope of a consumer of rollbacks', () => {
+  it('that is widened begins anew: what it passed over before is heard, and nothing twice', async () => {
+    await stage.fall({ commit: 'a', agent: 'agent-1' });
+    await stage.fall({ commit: 'x', agent: 'agent-2' });
+    await started('acme/agent-1');
+    await turns();
+    await stopAll();
+    const wide = await started('acme');
+    await turns();
+    expect([heard, await barrier(wide, 'x')]).toEqual([['a', 'x'], 'fallen']);
+  });
+
+  it('stands beside another of the same consumer: each hears its own', async () => {
+    await started('acme/agent-1');
+    await started('acme/agent-2');
+    for (const at of [1, 2, 3, 4])
+      await stage.fall({ commit: `c${String(at)}`, agent: `agent-${String(1 + (at % 2))}` });
+    await turns();
+    expect(heard.sort()).toEqual(['c1', 'c2', 'c3', 'c4']);
+  });
+
+  it('reads on in a place that was kept without it', async () => {
+    await stage.fall({ commit: 'a' });
+    await started('acme');
+    await turns();
+    await stopAll();
+    const kept = await inbox.transact('derive', (session) => session.mark('position/0/acme'));
+    const older = new MemoryInbox();
+    await older.transact('apply', (session) => session.keepMark('position/0', kept ?? ''));
+    await stage.fall({ commit: 'b' });
+    await started('acme', { inbox: older });
+    await turns();
+    expect(heard).toEqual(['a', 'b']);
+  });
+
+  it.each(['acme/', '', 'a b', '/acme', 'acme/a*'])('is refused where no subscription has it: %j', (scope) => {
+    expect(() => made(scope)).toThrow('SUBSCRIPTION_INVALID');
+  });
+});
+
+describe('a consumer of rollbacks whose log was restored from an older copy', () => {
+  beforeEach(async () => {
+    for (const commit of ['a', 'b', 'c', 'd', 'e']) await stage.fall({ commit });
+    await started('acme');
+    await turns();
+    await stopAll();
+    heard.splice(0);
+  });
+
+  it.each([
+    ['is shorter', ['a', 'b', 'c']],
+    ['is empty', []],
+    ['has grown past what was heard', ['a', 'b', 'c', 'f', 'g', 'h', 'i']],
+  ])('halts where it %s, says so, and lets no barrier pass', async (_what, commits) => {
+    await restored(...commits);
+    const consumer = await started('acme');
+    await turns();
+    expect([heard, await barrier(consumer, 'h')]).toEqual([[], 'timeout']);
+    expect(troubles[0]).toContain('LOG_CUT');
+  });
+
+  it('goes on once its place is forgotten, and undoes nothing twice', async () => {
+    await restored('a', 'b', 'c', 'f');
+    await inbox.transact('apply', (session) => session.keepMark('position/0/acme', 'null'));
+    const consumer = await started('acme');
+    await turns();
+    expect([heard, await barrier(consumer, 'f'), troubles]).toEqual([['f'], 'fallen', []]);
+  });
+
+  it('goes on in a log that holds all that was heard', async () => {
+    await restored('a', 'b', 'c', 'd', 'e', 'f');
+    await started('acme');
+    await turns();
+    expect([heard, troubles]).toEqual([['f'], []]);
+  });
+
+  it('halts while it runs: at the end that is not there any more, and at a record that follows on one it did not hear', async () => {
+    const [short, long] = [new RollbackStage(), new RollbackStage()];
+    for (const commit of ['a', 'b', 'c']) await short.fall({ commit });
+    for (const commit of ['a', 'b', 'c', 'f', 'g', 'h', 'i']) await long.fall({ commit });
+    let now = stage;
+    const kafka = stage.broker.forActor('consumer');
+    const moving: typeof kafka = {
+      ...kafka,
+      rawReader: async () => {
+        const readers = new Map(
+          await Promise.all(
+            [stage, short, long].map(
+              async (each) => [each, await each.broker.forActor('consumer').rawReader()] as const,
+            ),
+          ),
+        );
+        const reader = () => readers.get(now)!;
+        return {
+          read: (...asked) => reader().read(...asked),
+          readMany: (...asked) => reader().readMany(...asked),
+          range: (...asked) => reader().range(...asked),
+          close: async () => {
+            for (const each of readers.values()) await each.close();
+          },
+        };
+      },
+    };
+    const consumer = await started('acme', { kafka: moving });
+    await turns();
+    expect([heard, troubles]).toEqual([[], []]);
+    for (const each of [short, long]) {
+      now = each;
+      expect([heard, await barrier(consumer, 'b')]).toEqual([[], 'timeout']);
+      await turns(1_500);
+      expect(troubles.at(-1)).toContain('LOG_CUT');
+    }
+    now = stage;
+    await turns(1_500);
+    expect(await barrier(consumer, 'b')).toBe('fallen');
+  });
+});
+
+describe('what a barrier is asked about', () => {
+  it.each([[{ runId: 'run-1', commitId: 'a' }], ['a'], [{ run_id: 'run-1', mutation_id: 'a' }]])(
+    'names a commit, or is refused: %j',
+    async (commit) => {
+      const consumer = await started('acme');
+      await expect(consumer.barrier(100, commit as never)).rejects.toMatchObject({ code: 'RECORD_UNFIT' });
+    },
+  );
+
+  it('is looked up within the deadline, however long its database takes', async () => {
+    const { promise: never } = Promise.withResolvers<never>();
+    let isHung = false;
+    const consumer = await started('acme', {
+      inbox: { transact: (kind, work) => (isHung ? never : inbox.transact(kind, work)) },
+    });
+    await turns();
+    isHung = true;
+    expect(await barrier(consumer, 'a')).toBe('timeout');
+    running.splice(0);
+  });
+});
+
+describe('a poll of which one rollback always fails', () => {
+  it('takes what comes before it on its page', async () => {
+    for (const commit of ['a', 'b', 'c']) await stage.fall({ commit });
+    const poll = createRollbackPoll({
+      edge: { url: await stage.edge(), token: () => Promise.resolve('t') },
+      kafka: stage.broker.forActor('poll'),
+      codecs: stage.codecs(),
+      clock: stage.clock,
+      registerSchemas: true,
+      subscription: { consumer: 'mailer', scope: 'acme', mode: 'poll' },
+      inbox,
+      onRollback: ({ commitId }) => {
+        if (commitId === 'b') return Promise.reject(new Error('poison'));
+        heard.push(commitId);
+        return Promise.resolve();
+      },
+    });
+    await expect(poll.poll()).rejects.toThrow('of commit b');
+    await expect(poll.poll()).rejects.toThrow('of commit b');
+    const state = await inbox.transact('derive', (session) => session.stateOf(REF('a')));
+    expect([heard, state]).toEqual([['a', 'a'], 'fallen']);
+  });
+});
