@@ -1,11 +1,13 @@
 // An inbox in the consumer's own PostgreSQL: its rows and ours change in one transaction. Brings no driver: any pool that speaks like `pg` will do.
 //
 // Tables: recourse_inbox_mark, _commit, _own, _emission, _ack; each row has the name of its consumer, so that several share a database.
-// Locks:  an apply holds the consumer's advisory lock alone, derives hold it together; it ends with the transaction.
+// Locks:  an apply holds the consumer's advisory lock alone, derives hold it together; it ends with the transaction. Within a process they take
+//         turns before they take a connection: partitions that wait for each other leave the pool to the one that works.
 // Breaks: a connection that ends is told and not used again; the transaction on it fails, and whoever asked for it tries anew. Without a
 //         listener the 'error' event of a driver ends the process.
 import type { CommitRef, Emission, RollbackAcknowledged } from '@recourse/messages';
 import type { CommitState, Inbox, InboxSession, OwnCommit } from './inbox.port.js';
+import { Turns } from './turns.js';
 
 /** A connection within a transaction. `command`: what the database did, as `pg` says it. */
 export interface SqlClient {
@@ -37,6 +39,8 @@ const TABLES: readonly string[] = [
 
 /** The inbox of one consumer in a database of its own. The handler's transaction is the connection that `pool` gave. */
 export class PostgresInbox<Client extends SqlClient = SqlClient> implements Inbox<Client> {
+  private readonly turns = new Turns();
+
   /** `onTrouble` hears of connections that broke. One that nobody used is replaced by the pool; one within a transaction takes that with it. */
   constructor(
     private readonly pool: SqlPool<Client>,
@@ -48,29 +52,33 @@ export class PostgresInbox<Client extends SqlClient = SqlClient> implements Inbo
 
   /** Makes the tables; call it once before the consumer starts. Errors: those of the database. */
   async prepare(): Promise<void> {
-    const client = await this.pool.connect();
-    const watch = this.watch(client);
-    try {
+    await this.transaction(async (client) => {
       // Two processes that start at once would make the same table twice.
-      await client.query('SELECT pg_advisory_lock(hashtext($1))', ['recourse_inbox']);
+      await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', ['recourse_inbox']);
       for (const statement of TABLES) await client.query(statement);
-    } finally {
-      await client.query('SELECT pg_advisory_unlock(hashtext($1))', ['recourse_inbox']).catch(() => undefined);
-      client.release(watch.end(false));
-    }
+    });
   }
 
-  async transact<T>(kind: 'apply' | 'derive', work: (session: InboxSession<Client>) => Promise<T>): Promise<T> {
+  transact<T>(kind: 'apply' | 'derive', work: (session: InboxSession<Client>) => Promise<T>): Promise<T> {
+    return this.turns.take(kind, () =>
+      this.transaction(async (client) => {
+        await client.query(
+          `SELECT pg_advisory_xact_lock${kind === 'apply' ? '' : '_shared'}(hashtext('recourse_inbox'), hashtext($1))`,
+          [this.consumer],
+        );
+        return work(new PostgresSession(client, this.consumer));
+      }),
+    );
+  }
+
+  private async transaction<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     const watch = this.watch(client);
     let isBroken = true;
     try {
-      await client.query('BEGIN');
-      await client.query(
-        `SELECT pg_advisory_xact_lock${kind === 'apply' ? '' : '_shared'}(hashtext('recourse_inbox'), hashtext($1))`,
-        [this.consumer],
-      );
-      const result = await work(new PostgresSession(client, this.consumer));
+      // Who waited for the lock has to see what was committed meanwhile, whatever the database is set to.
+      await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+      const result = await work(client);
       const { command } = await client.query('COMMIT');
       // The database takes the end of a transaction in which a statement failed, and keeps nothing of it.
       if (command === 'ROLLBACK')

@@ -101,3 +101,56 @@ it('a transaction whose work caught the error of a statement has failed: nothing
   await expect(caught).rejects.toThrow('nothing of it was kept');
   expect(pool.made[0]?.released).toBe(false);
 });
+
+describe('transactions of an inbox', () => {
+  it('see what was committed while they waited, whatever the database is set to', async () => {
+    const { pool, inbox } = stage();
+    await inbox.transact('derive', () => Promise.resolve());
+    expect(pool.made[0]?.said[0]).toBe('BEGIN ISOLATION LEVEL READ COMMITTED');
+  });
+
+  it('take their turn before a connection: an apply alone, derives together, each as it came', async () => {
+    const { pool, inbox } = stage();
+    const [order, gates]: [string[], (() => void)[]] = [[], []];
+    const asked = (['apply', 'apply', 'derive', 'derive', 'apply'] as const).map((kind, at) =>
+      inbox.transact(kind, async () => {
+        order.push(`${kind} ${String(at)}`);
+        const { promise, resolve } = Promise.withResolvers<null>();
+        gates.push(() => {
+          resolve(null);
+        });
+        await promise;
+      }),
+    );
+    const counts: number[] = [];
+    for (const open of [1, 1, 2, 1]) {
+      for (let turn = 0; turn < 1_000 && gates.length < open; turn += 1) await Promise.resolve();
+      counts.push(pool.made.length);
+      for (const goOn of gates.splice(0)) goOn();
+    }
+    expect([counts, order]).toEqual([
+      [1, 2, 4, 5],
+      ['apply 0', 'apply 1', 'derive 2', 'derive 3', 'apply 4'],
+    ]);
+    await Promise.all(asked);
+  });
+
+  it('go on after one that failed', async () => {
+    const { inbox } = stage();
+    const failed = inbox.transact('apply', () => Promise.reject(new Error('no')));
+    const next = inbox.transact('derive', () => Promise.resolve(1));
+    await expect(failed).rejects.toThrow('no');
+    expect(await next).toBe(1);
+  });
+
+  it('make their tables in one transaction, whose lock ends with it on whatever connection it was', async () => {
+    const { pool, inbox } = stage();
+    await inbox.prepare();
+    const said = pool.made[0]?.said ?? [];
+    expect([said[0], said[1], said.at(-1)]).toEqual([
+      'BEGIN ISOLATION LEVEL READ COMMITTED',
+      'SELECT pg_advisory_xact_lock(hashtext($1))',
+      'COMMIT',
+    ]);
+  });
+});
