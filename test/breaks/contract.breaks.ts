@@ -650,8 +650,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/contract/src/entries/entries.unit.spec.ts',
     test: 'a subscription over acme/agent hears of the commit: false',
     file: 'libs/contract/src/entries/verdicts.ts',
-    find: "return scope.split('/').every((part, at) => part === '*' || part === parts[at]);",
-    replace: "return scope.split('/').every((part, at) => part === '*' || parts[at]?.startsWith(part) === true);",
+    find: "(part === '*' || part === parts[at])",
+    replace: "(part === '*' || parts[at]?.startsWith(part) === true)",
   },
   {
     id: 'e39-async-too-slow',

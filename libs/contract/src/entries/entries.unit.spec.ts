@@ -318,6 +318,8 @@ describe('a subscription', () => {
     ['acme/*/*/order/47', false],
     ['acme/*/*/order/4711/x', false],
     ['acme/agent', false],
+    ['acme/*/*/order/*', true],
+    ['acme/*/*/order/4711/*', false],
   ])('over %s hears of the commit: %s', (scope, hears) => {
     expect(isInScope(scope, commit)).toBe(hears);
   });

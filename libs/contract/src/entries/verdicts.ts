@@ -164,7 +164,7 @@ export function isInScope(
   commit: { readonly tenant: string; readonly agent: string; readonly run: string; readonly subject: string },
 ): boolean {
   const parts = [commit.tenant, commit.agent, commit.run, ...commit.subject.split('/')];
-  return scope.split('/').every((part, at) => part === '*' || part === parts[at]);
+  return scope.split('/').every((part, at) => at < parts.length && (part === '*' || part === parts[at]));
 }
 
 function matches(pattern: string, intent: string): boolean {

@@ -1,7 +1,8 @@
 // Sends what the inbox owes: acknowledgements that were committed with the rollback they answer, until the broker has them.
 import type { Kafka, WireProducer } from '@recourse/kafka';
 import type { Clock } from '@recourse/kernel';
-import type { Codecs } from '@recourse/messages';
+import type { Codecs, RollbackAcknowledged } from '@recourse/messages';
+import { quietly } from '../quietly.js';
 import type { Inbox } from './inbox.port.js';
 
 /** Wire on which consumers say what they applied. */
@@ -22,13 +23,19 @@ const BATCH_MAX = 100;
 const ROUND_BYTES_MAX = 1024 * 1024;
 const RETRY_PAUSE_MS = 500;
 
-/** One sender at a time; what fails is tried again, here or after a restart. */
+/** One sender at a time, and one that waits to try again; what fails is tried again, here or after a restart. */
 export class AckOutbox<Tx> {
   private readonly stopped = new AbortController();
   private wire: WireProducer | null = null;
   private last: Promise<void> = Promise.resolve();
+  private isWaiting = false;
+  /** What no wire takes is kept, and keeps nobody waiting. */
+  private readonly unfit = new Set<string>();
+  private readonly onTrouble: (cause: unknown) => void;
 
-  constructor(private readonly options: AckOutboxOptions<Tx>) {}
+  constructor(private readonly options: AckOutboxOptions<Tx>) {
+    this.onTrouble = quietly(options.onTrouble);
+  }
 
   /** Sends what an earlier process left. Errors: Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
   async start(): Promise<void> {
@@ -43,7 +50,7 @@ export class AckOutbox<Tx> {
     this.last = this.last
       .then(() => this.send())
       .catch((cause: unknown) => {
-        this.options.onTrouble(cause);
+        this.onTrouble(cause);
         void this.tryAgain();
       });
     return this.last;
@@ -51,35 +58,55 @@ export class AckOutbox<Tx> {
 
   async stop(): Promise<void> {
     this.stopped.abort();
+    await this.close();
+  }
+
+  /** Lets the broker go; it may be started again. */
+  async close(): Promise<void> {
     await this.last;
     await this.wire?.close();
+    this.wire = null;
   }
 
   private async tryAgain(): Promise<void> {
+    if (this.isWaiting) return;
+    this.isWaiting = true;
     await this.options.clock.sleep(RETRY_PAUSE_MS, this.stopped.signal);
+    this.isWaiting = false;
     if (!this.stopped.signal.aborted) await this.flush();
   }
 
   private async send(): Promise<void> {
-    const { inbox, codecs } = this.options;
+    const { inbox } = this.options;
     for (let isMore = true; isMore && !this.stopped.signal.aborted;) {
-      const owed = await inbox.transact('derive', (session) => session.owed(BATCH_MAX));
-      const round = roundOf(
-        owed.map((ack) => ({
-          id: ack.event_id,
-          message: {
-            key: Buffer.from(ack.run_id, 'utf8'),
-            value: codecs.encode(ACKS_TOPIC, 'RollbackAcknowledged', ack),
-          },
-        })),
-      );
-      if (round.length === 0) return;
-      await this.wire?.send(
-        ACKS_TOPIC,
-        round.map(({ message }) => message),
-      );
-      await inbox.transact('derive', (session) => session.settle(round.map(({ id }) => id)));
-      isMore = owed.length === BATCH_MAX || round.length < owed.length;
+      const { wire } = this;
+      if (wire === null) return;
+      const limit = BATCH_MAX + this.unfit.size;
+      const found = await inbox.transact('derive', (session) => session.owed(limit));
+      const owed = found.flatMap((ack) => this.owedOf(ack) ?? []);
+      const round = roundOf(owed);
+      if (round.length > 0) {
+        await wire.send(
+          ACKS_TOPIC,
+          round.map(({ message }) => message),
+        );
+        await inbox.transact('derive', (session) => session.settle(round.map(({ id }) => id)));
+      }
+      isMore = found.length === limit || round.length < owed.length;
+    }
+  }
+
+  /** Null for what no wire takes, which is told once. */
+  private owedOf(ack: RollbackAcknowledged): Owed | null {
+    const { event_id: id, run_id } = ack;
+    if (this.unfit.has(id)) return null;
+    try {
+      const value = this.options.codecs.encode(ACKS_TOPIC, 'RollbackAcknowledged', ack);
+      return { id, message: { key: Buffer.from(run_id, 'utf8'), value } };
+    } catch (cause) {
+      this.unfit.add(id);
+      this.onTrouble(new Error(`the acknowledgement ${id} cannot be sent, and is left behind`, { cause }));
+      return null;
     }
   }
 }

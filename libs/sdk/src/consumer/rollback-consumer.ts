@@ -126,6 +126,15 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   }
 
   async start(): Promise<void> {
+    try {
+      await this.open();
+    } catch (cause) {
+      await this.release();
+      throw cause;
+    }
+  }
+
+  private async open(): Promise<void> {
     this.reader = await this.options.kafka.rawReader();
     this.since = await this.beginning();
     await this.adopt();
@@ -138,7 +147,13 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   async stop(): Promise<void> {
     await this.notices.stop();
     await this.outbox.stop();
+    await this.release();
+  }
+
+  private async release(): Promise<void> {
+    await this.outbox.close();
     await this.reader?.close();
+    this.reader = null;
   }
 
   transact<T>(work: (tx: Tx, own: OwnRecord) => Promise<T>): Promise<T> {

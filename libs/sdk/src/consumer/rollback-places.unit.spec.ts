@@ -197,6 +197,52 @@ describe('a consumer of rollbacks whose log was restored from an older copy', ()
   });
 });
 
+describe('a consumer of rollbacks that does not start', () => {
+  it('lets the broker go, and starts once it can', async () => {
+    let open = 0;
+    const real = stage.broker.forActor('consumer');
+    const counted = async <T extends { close(): Promise<void> }>(made: Promise<T>): Promise<T> => {
+      const one = await made;
+      open += 1;
+      return {
+        ...one,
+        close: async () => {
+          open -= 1;
+          await one.close();
+        },
+      };
+    };
+    const kafka: typeof real = {
+      ...real,
+      rawReader: (...asked) => counted(real.rawReader(...asked)),
+      wireProducer: (...asked) => counted(real.wireProducer(...asked)),
+    };
+    const lacking = made('acme', { kafka, partitionCount: 3 });
+    await expect(lacking.start()).rejects.toThrow();
+    expect(open).toBe(0);
+    stage.registry.available = false;
+    const consumer = made('acme', { kafka });
+    await expect(consumer.start()).rejects.toMatchObject({ code: 'REGISTRY_UNAVAILABLE' });
+    expect(open).toBe(0);
+    stage.registry.available = true;
+    await stage.fall({ commit: 'a' });
+    running.push(consumer);
+    await consumer.start();
+    await turns();
+    expect(heard).toEqual(['a']);
+  });
+});
+
+it('a consumer of rollbacks keeps nothing that no acknowledgement could say of when it went out', async () => {
+  const consumer = await started('acme');
+  for (const emitted_at of [-1, 8.64e15 + 1, 1.5, undefined, '2030'])
+    await expect(
+      consumer.transact((_tx, own) =>
+        own.emitted(REF('a'), { kind: 'email', ref: null, emitted_at: emitted_at as number }),
+      ),
+    ).rejects.toMatchObject({ code: 'INSTANT_INVALID' });
+});
+
 describe('what a barrier is asked about', () => {
   it.each([[{ runId: 'run-1', commitId: 'a' }], ['a'], [{ run_id: 'run-1', mutation_id: 'a' }]])(
     'names a commit, or is refused: %j',

@@ -11,6 +11,7 @@ import type { Codecs } from '@recourse/messages';
 import { z } from 'zod';
 import { bodyOf, edgeClient, EdgeProblem } from '../edge/edge.js';
 import type { EdgeClient, EdgeOptions } from '../edge/edge.js';
+import { quietly } from '../quietly.js';
 import { AckOutbox } from './ack-outbox.js';
 import type { Inbox } from './inbox.port.js';
 import { UnnestedInbox } from './inbox.unnested.js';
@@ -94,7 +95,7 @@ class Poller<Tx> implements RollbackPoll<Tx> {
     this.cursor = markOf(CURSOR, subscription.scope);
     const { inbox } = this;
     const { onTrouble = warningOf(subscription.consumer, clock) } = options;
-    this.onTrouble = onTrouble;
+    this.onTrouble = quietly(onTrouble);
     this.ledger = edgeClient({ name: 'the ledger', ...options.edge });
     this.outbox = new AckOutbox({ kafka, codecs, inbox, clock, registerSchemas, onTrouble });
   }

@@ -171,7 +171,7 @@ describe('an instant in seconds', () => {
   it('is refused before it leaves: as milliseconds it would be 1970, and have no effect that anybody sees', async () => {
     const { producer, read } = await stage();
     const statement = { tenant: 'acme', ref: 'order/1#open', statement: {} };
-    for (const statedAt of [1_795_852_482, 1_795_852_482.5, Number.NaN]) {
+    for (const statedAt of [1_795_852_482, 1_795_852_482.5, Number.NaN, -1, 8.64e15 + 1]) {
       const told = { ...statement, statedAt };
       for (const saying of [
         producer.assumptionDeclared(told),

@@ -3,7 +3,7 @@
 // Boundary: asks the edge of the ledger; decides nothing. What it reports is what the services recorded.
 import { systemClock } from '@recourse/kernel';
 import type { Clock } from '@recourse/kernel';
-import { edgeClient } from '../edge/edge.js';
+import { edgeClient, EdgeProblem } from '../edge/edge.js';
 import type { EdgeOptions } from '../edge/edge.js';
 
 /** What an undo would do to one effect. Source: the ledger's undo preview. */
@@ -59,7 +59,7 @@ export interface UndoReport {
 /** Which effects of which run, and why. */
 export interface UndoRequest {
   readonly runId: string;
-  /** Some of its mutations; the whole run unless told. */
+  /** Some of its mutations, one at least; the whole run where the list is left out. */
   readonly mutationIds?: readonly string[];
   readonly reason: string;
   /** The same request has the same key: it is one undo however often it is sent. */
@@ -79,7 +79,7 @@ export interface WaitOptions {
   readonly everyMs?: number;
 }
 
-/** Asks for undos. Errors of each: EdgeProblem with the service's code; OUTCOME_PENDING: the same request may be sent again. */
+/** Asks for undos. Errors of each: EdgeProblem with the service's code; OUTCOME_PENDING: the same request may be sent again; MUTATIONS_MISSING where the list of them is empty. */
 export interface Undos {
   preview(runId: string, mutationIds?: readonly string[]): Promise<UndoPreview>;
   /** Returns the id of the undo. A second call with the same key returns the same. */
@@ -116,17 +116,29 @@ export function undos(options: UndoOptions): Undos {
   };
   // The service's API says which body each path answers with.
   return {
-    preview: async (runId, mutationIds = []) => {
+    preview: async (runId, mutationIds) => {
+      refuseEmpty(mutationIds);
       const path = `/v1/runs/${encodeURIComponent(runId)}/undo-preview`;
       const preview: unknown = await ledger.get(path, { mutation_id: mutationIds });
       return preview as UndoPreview;
     },
-    request: async ({ runId, mutationIds = [], reason, idempotencyKey }) => {
-      const body = { run_id: runId, mutation_ids: mutationIds, reason };
+    request: async ({ runId, mutationIds, reason, idempotencyKey }) => {
+      refuseEmpty(mutationIds);
+      const body = { run_id: runId, mutation_ids: mutationIds ?? [], reason };
       const opened = await ledger.command('/v1/undos', body, idempotencyKey);
       return opened['undo_id'] as string;
     },
     report: reportOf,
     wait: (undoId, waiting) => untilEnded(() => reportOf(undoId), options.ledger.clock ?? systemClock, waiting),
   };
+}
+
+/** To the ledger an empty list is the whole run; whoever found nothing to undo means nothing. */
+function refuseEmpty(mutationIds: readonly string[] | undefined): void {
+  if (mutationIds?.length === 0)
+    throw new EdgeProblem(
+      'MUTATIONS_MISSING',
+      'the list of mutations is empty: name one at least, or leave it out where the whole run is meant',
+      { from: 'the undo', status: null },
+    );
 }

@@ -52,6 +52,13 @@ describe('undo from a product', () => {
     server.close();
   });
 
+  it('is of no mutation: an empty list is refused before it is asked, and is not the whole run', async () => {
+    const request = { runId: 'run-1', mutationIds: [], reason: 'r', idempotencyKey: 'k' };
+    await expect(client.request(request)).rejects.toMatchObject({ code: 'MUTATIONS_MISSING' });
+    await expect(client.preview('run-1', [])).rejects.toMatchObject({ code: 'MUTATIONS_MISSING' });
+    expect(asked).toEqual([]);
+  });
+
   it('is previewed for a run, or for some of its mutations', async () => {
     answers.push({ status: 200, body: { run_id: 'run 1', items: [], approvals_needed: 0, unknown_ids: [] } });
     await expect(client.preview('run 1', ['mut_1', 'mut_2'])).resolves.toMatchObject({ approvals_needed: 0 });
