@@ -1,5 +1,6 @@
 // Tables and field lists in plain padded text. Pure.
 import { instantText } from '@recourse/kernel';
+import { decimalsOf } from '@recourse/kernel/currency';
 import { docOf } from '@recourse/sdk';
 import type { Doc, Listed } from '@recourse/sdk';
 import { visible, visibleOnOneLine } from './visible.js';
@@ -92,15 +93,6 @@ export function minorUnits(amount: unknown, currency: unknown): string | null {
   if (typeof amount !== 'number' || typeof currency !== 'string') return null;
   const digits = decimalsOf(currency);
   return `${(amount / 10 ** digits).toFixed(digits)} ${currency}`;
-}
-
-/** Two where the currency is unknown. */
-function decimalsOf(currency: string): number {
-  try {
-    return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
-  } catch {
-    return 2;
-  }
 }
 
 function pad(text: string, width: number, align: Column<never>['align']): string {

@@ -68,6 +68,8 @@ describe('values with a unit', () => {
   it('places the decimals of the currency', () => {
     expect(minorUnits(500_000, 'INR')).toBe('5000.00 INR');
     expect(minorUnits(500, 'JPY')).toBe('500 JPY');
+    expect(minorUnits(5_000_000, 'HUF')).toBe('50000.00 HUF');
+    expect(minorUnits(5_000_000, 'IQD')).toBe('5000.000 IQD');
     expect(money({ amount_minor: 1, currency: 'EUR' })).toBe('0.01 EUR');
     expect(money(null)).toBeNull();
   });

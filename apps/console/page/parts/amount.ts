@@ -1,4 +1,5 @@
 // Amounts as text.
+import { decimalsOf } from '@recourse/kernel/currency';
 import type { Money } from '../api/shapes.js';
 import { inert } from './inert.js';
 
@@ -7,7 +8,8 @@ const CURRENCY = /^[A-Z]{3}$/;
 /** An amount with its unit; what is no currency is counted. */
 export function amountText({ amount_minor: minor, currency }: Money): string {
   if (!CURRENCY.test(currency)) return `${minor.toLocaleString('en')} ${inert(currency)}`;
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+  const digits = decimalsOf(currency);
+  const shown = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code', ...shown });
   return format.format(minor / 10 ** digits);
 }
