@@ -2,16 +2,19 @@
 import { queryOptions } from '@tanstack/react-query';
 import { answered } from './clients.js';
 import type { EdgeName } from './clients.js';
+import { everyPage } from './pages.js';
+import type { Call, More, Pages } from './pages.js';
 import { ROW, ROWS } from './shapes.js';
 import type { Row } from './shapes.js';
 
-type Call = Parameters<typeof answered>[1];
+/** A table of more is slow to draw, and nobody reads it to the end. */
+export const ROWS_MAX = 5_000;
 
 /** Rows of a list. The name of its service comes first in the key: the stream reads it again by that. */
-export function rowsQuery(edge: EdgeName, name: readonly string[], call: () => Call) {
+export function rowsQuery(edge: EdgeName, name: readonly string[], call: (more: More) => Call) {
   return queryOptions({
     queryKey: [edge, 'rows', ...name],
-    queryFn: async (): Promise<readonly Row[]> => (await answered(ROWS, call())).items,
+    queryFn: (): Promise<Pages<Row>> => everyPage(ROWS, call, ROWS_MAX),
   });
 }
 

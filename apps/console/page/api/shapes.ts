@@ -13,7 +13,12 @@ export const ROW = z.record(z.string(), z.unknown());
 export type Row = z.infer<typeof ROW>;
 
 export function pageOf<T>(item: z.ZodMiniType<T>) {
-  return z.object({ items: z.array(item), next_cursor: z.nullish(z.string()) });
+  return z.object({
+    items: z.array(item),
+    next_cursor: z.nullish(z.string()),
+    /** Of reports, which have no pages. */
+    more: z.optional(z.boolean()),
+  });
 }
 
 export const ROWS = pageOf(ROW);

@@ -12,16 +12,29 @@ interface Props<Item> {
   readonly what: string;
   readonly columns: readonly Column<Item>[];
   readonly items: readonly Item[] | undefined;
+  /** There are more than these. */
+  readonly isCut?: boolean | undefined;
   readonly error: unknown;
   readonly keyOf: (item: Item) => string;
   /** What it means that there is none. */
   readonly none: string;
 }
 
-export function Listing<Item>({ what, columns, items, error, keyOf, none }: Props<Item>): ReactNode {
+export function Listing<Item>({ what, columns, items, isCut = false, error, keyOf, none }: Props<Item>): ReactNode {
   if (error !== null && items === undefined) return <Trouble cause={error} />;
   if (items === undefined) return <Waiting what={what} />;
   if (items.length === 0) return <p className="quiet">{none}</p>;
+  return (
+    <>
+      <Table what={what} columns={columns} items={items} keyOf={keyOf} />
+      {isCut ? <p className="quiet">{items.length.toLocaleString('en')} are shown; there are more.</p> : null}
+    </>
+  );
+}
+
+type TableProps<Item> = Pick<Props<Item>, 'what' | 'columns' | 'keyOf'> & { readonly items: readonly Item[] };
+
+function Table<Item>({ what, columns, items, keyOf }: TableProps<Item>): ReactNode {
   return (
     <div className="scroll" tabIndex={0} role="group" aria-label={what}>
       <table>

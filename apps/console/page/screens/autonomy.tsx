@@ -106,8 +106,8 @@ const CHANGES: readonly Column<Row>[] = [
 
 function Changes({ id }: { readonly id: string }): ReactNode {
   const { data, error } = useQuery(
-    rowsQuery('budgets', ['autonomy-changes', id], () =>
-      budgets.GET('/v1/autonomy-changes', { params: { query: { autonomy_id: id, limit: CHANGES_MAX } } }),
+    rowsQuery('budgets', ['autonomy-changes', id], (more) =>
+      budgets.GET('/v1/autonomy-changes', { params: { query: { autonomy_id: id, limit: CHANGES_MAX, ...more } } }),
     ),
   );
   return (
@@ -115,7 +115,8 @@ function Changes({ id }: { readonly id: string }): ReactNode {
       <Listing
         what="changes"
         columns={CHANGES}
-        items={data?.toSorted((a, b) => (numberIn(b, 'decided_at') ?? 0) - (numberIn(a, 'decided_at') ?? 0))}
+        items={data?.items.toSorted((a, b) => (numberIn(b, 'decided_at') ?? 0) - (numberIn(a, 'decided_at') ?? 0))}
+        isCut={data?.isCut}
         error={error}
         keyOf={(row) => textIn(row, 'change_id') ?? ''}
         none="Nothing has changed it yet."

@@ -12,8 +12,9 @@ import { Code, Tag, Text, Time } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
 import { Proposals } from './proposals.tsx';
 
-const LIMIT = { params: { query: { limit: 500 } } };
-const catalogueQuery = rowsQuery('contracts', ['contracts'], () => contracts.GET('/v1/contracts', LIMIT));
+const catalogueQuery = rowsQuery('contracts', ['contracts'], (more) =>
+  contracts.GET('/v1/contracts', { params: { query: { limit: 500, retired: 'false', ...more } } }),
+);
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -43,7 +44,7 @@ export function Contracts(): ReactNode {
   const { find = '' } = useSearch({ from: '/contracts' });
   const navigate = useNavigate({ from: '/contracts' });
   const { data, error } = useQuery(catalogueQuery);
-  const items = data?.filter((row) => (textIn(row, 'name') ?? '').includes(find.toLowerCase()));
+  const items = data?.items.filter((row) => (textIn(row, 'name') ?? '').includes(find.toLowerCase()));
   return (
     <>
       <header className="screen">
@@ -78,8 +79,9 @@ export function Contracts(): ReactNode {
         what="contracts"
         columns={COLUMNS}
         items={items}
+        isCut={data?.isCut}
         error={error}
-        keyOf={(row) => `${textIn(row, 'name') ?? ''} ${textIn(row, 'tenant') ?? ''}`}
+        keyOf={(row) => `${textIn(row, 'name') ?? ''} ${textIn(row, 'tenant') ?? ''} ${numberIn(row, 'version') ?? ''}`}
         none="No contract is called so."
       />
     </>

@@ -11,11 +11,12 @@ import type { Column } from '../parts/listing.tsx';
 import { Card, Countdown, Minor, Parts, Tag, Text } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
 
-const LIMIT = { params: { query: { limit: 200 } } };
 const BY_AGENT = { params: { query: { limit: 20, by: 'agent' as const } } };
 const harmQuery = rowsQuery('budgets', ['harm'], () => budgets.GET('/v1/reports/harm', BY_AGENT));
 const forecastQuery = rowsQuery('budgets', ['forecast'], () => budgets.GET('/v1/reports/forecast', BY_AGENT));
-const autonomyQuery = rowsQuery('budgets', ['autonomy'], () => budgets.GET('/v1/autonomy', LIMIT));
+const autonomyQuery = rowsQuery('budgets', ['autonomy'], (more) =>
+  budgets.GET('/v1/autonomy', { params: { query: { limit: 200, ...more } } }),
+);
 
 const AGENT: Column<Row> = {
   name: 'Agent',
@@ -54,7 +55,8 @@ export function TopAgents(): ReactNode {
       <Listing
         what="agents"
         columns={HARM}
-        items={data}
+        items={data?.items}
+        isCut={data?.isCut}
         error={error}
         keyOf={unitOf}
         none="No agent has debt that stands."
@@ -79,7 +81,8 @@ export function Forecast(): ReactNode {
       <Listing
         what="forecast"
         columns={FORECAST}
-        items={data}
+        items={data?.items}
+        isCut={data?.isCut}
         error={error}
         keyOf={unitOf}
         none="Nothing becomes irreversible within the next day."
@@ -112,7 +115,8 @@ export function Autonomy(): ReactNode {
       <Listing
         what="autonomy"
         columns={AUTONOMY}
-        items={data}
+        items={data?.items}
+        isCut={data?.isCut}
         error={error}
         keyOf={(row) => textIn(row, 'autonomy_id') ?? ''}
         none="No agent has earned anything yet: each asks as its contracts say."

@@ -12,9 +12,12 @@ import { amountText } from '../parts/amount.js';
 import { Card, Code, Countdown, Id, Minor, Tag, Text } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
 
-const LIMIT = { params: { query: { limit: 200 } } };
-const budgetsQuery = rowsQuery('budgets', ['budgets'], () => budgets.GET('/v1/budgets', LIMIT));
-const escalationsQuery = rowsQuery('budgets', ['escalations'], () => budgets.GET('/v1/escalations', LIMIT));
+const budgetsQuery = rowsQuery('budgets', ['budgets'], (more) =>
+  budgets.GET('/v1/budgets', { params: { query: { limit: 200, ...more } } }),
+);
+const escalationsQuery = rowsQuery('budgets', ['escalations'], (more) =>
+  budgets.GET('/v1/escalations', { params: { query: { limit: 200, ...more } } }),
+);
 
 /** What is bounded: money by its currency, and other dimensions by their name. */
 const DIMENSIONS: Readonly<Record<string, string>> = {
@@ -60,7 +63,7 @@ function Use({ used, ceiling }: { readonly used: number | null; readonly ceiling
 
 export function Ceilings(): ReactNode {
   const { data, error } = useQuery(budgetsQuery);
-  const items = data?.toSorted(
+  const items = data?.items.toSorted(
     (a, b) =>
       (textIn(a, 'currency') ?? '').localeCompare(textIn(b, 'currency') ?? '') ||
       (textIn(a, 'scope') ?? '').localeCompare(textIn(b, 'scope') ?? ''),
@@ -71,6 +74,7 @@ export function Ceilings(): ReactNode {
         what="ceilings"
         columns={CEILINGS}
         items={items}
+        isCut={data?.isCut}
         error={error}
         keyOf={(row) => ['scope', 'scope_id', 'currency', 'window'].map((name) => textIn(row, name) ?? '').join(' ')}
         none="Nobody has set a ceiling."
@@ -127,7 +131,8 @@ export function Escalations(): ReactNode {
       <Listing
         what="escalations"
         columns={ESCALATIONS}
-        items={data}
+        items={data?.items}
+        isCut={data?.isCut}
         error={error}
         keyOf={(row) => textIn(row, 'escalation_id') ?? ''}
         none="Nothing would have exceeded a ceiling."

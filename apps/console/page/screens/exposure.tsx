@@ -105,7 +105,8 @@ function Standing(): ReactNode {
       <Listing
         what="exposure"
         columns={EXPOSURE}
-        items={data}
+        items={data?.items}
+        isCut={data?.isCut}
         error={error}
         keyOf={(row) =>
           `${textIn(row, 'capability') ?? ''} ${textIn(row, 'currency') ?? ''} ${textIn(row, 'contract_digest') ?? ''}`

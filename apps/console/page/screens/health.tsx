@@ -16,6 +16,7 @@ import {
 } from '../api/clients.js';
 import type { EdgeName } from '../api/clients.js';
 import { rowsQuery } from '../api/lists.js';
+import type { More } from '../api/pages.js';
 import { textIn } from '../api/rows.js';
 import { STATUS } from '../api/shapes.js';
 import type { Loop, Row } from '../api/shapes.js';
@@ -125,12 +126,12 @@ function Away({ edge, cause }: { readonly edge: EdgeName; readonly cause: unknow
 }
 
 const PARKING = ['contracts', 'ledger', 'recoveries', 'budgets'] as const;
-const OPEN = { params: { query: { limit: 200, open: 'true' as const } } };
+const open = (more: More) => ({ params: { query: { limit: 200, open: 'true' as const, ...more } } });
 const PARKED_OF = {
-  contracts: () => contracts.GET('/v1/parked', OPEN),
-  ledger: () => ledger.GET('/v1/parked', OPEN),
-  recoveries: () => recoveries.GET('/v1/parked', OPEN),
-  budgets: () => budgets.GET('/v1/parked', OPEN),
+  contracts: (more: More) => contracts.GET('/v1/parked', open(more)),
+  ledger: (more: More) => ledger.GET('/v1/parked', open(more)),
+  recoveries: (more: More) => recoveries.GET('/v1/parked', open(more)),
+  budgets: (more: More) => budgets.GET('/v1/parked', open(more)),
 } as const;
 
 function Parked(): ReactNode {
@@ -151,7 +152,8 @@ function ParkedAt({ edge }: { readonly edge: (typeof PARKING)[number] }): ReactN
       <Listing
         what={`parked records of ${EDGE_WORDS[edge]}`}
         columns={columns}
-        items={data}
+        items={data?.items}
+        isCut={data?.isCut}
         error={error}
         keyOf={parkedId}
         none="Nothing is parked."

@@ -126,7 +126,7 @@ const RowView = memo(function RowView({ item, at, of, now, onAt }: RowProps): Re
           {required > 0 ? ` · ${approvals} of ${required} agreed` : ''}
         </span>
         <span className="stake">
-          <Amount value={item.value} />
+          {item.isValueUnread === true ? <span className="quiet">not known</span> : <Amount value={item.value} />}
         </span>
         <span className="left">
           <Left until={deadline_at} over="overdue" now={now} />

@@ -33,8 +33,8 @@ const ms = (name: string, label: string): Column<Row> => ({
 });
 
 const breakersQuery = (state: 'open' | 'closed') =>
-  rowsQuery('ledger', ['breakers', state], () =>
-    ledger.GET('/v1/breakers', { params: { query: { state, limit: 200 } } }),
+  rowsQuery('ledger', ['breakers', state], (more) =>
+    ledger.GET('/v1/breakers', { params: { query: { state, limit: 200, ...more } } }),
   );
 const breakerKey = (row: Row): string => `${textIn(row, 'breaker_id') ?? ''} ${textIn(row, 'run_id') ?? ''}`;
 const BREAKER: readonly Column<Row>[] = [
@@ -165,14 +165,22 @@ export function Parties(): ReactNode {
 /** The drill knows the sources that the list above it shows. */
 function Drill(): ReactNode {
   const { data } = useQuery(SOURCES.query);
-  return <SourceDrill sources={data?.flatMap((row) => textIn(row, 'source') ?? []) ?? []} />;
+  return <SourceDrill sources={data?.items.flatMap((row) => textIn(row, 'source') ?? []) ?? []} />;
 }
 
 function List({ part: { title, query, columns, keyOf, none } }: { readonly part: Part }): ReactNode {
   const { data, error } = useQuery(query);
   return (
     <Card title={title}>
-      <Listing what={title} columns={columns} items={data} error={error} keyOf={keyOf} none={none} />
+      <Listing
+        what={title}
+        columns={columns}
+        items={data?.items}
+        isCut={data?.isCut}
+        error={error}
+        keyOf={keyOf}
+        none={none}
+      />
     </Card>
   );
 }

@@ -4,7 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { commanded, ledger, recoveries, underKey } from '../api/clients.js';
-import { rowQuery, rowsQuery } from '../api/lists.js';
+import { rowQuery, ROWS_MAX, rowsQuery } from '../api/lists.js';
 import { listIn, numberIn, ofTenant, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { Decision } from '../parts/decision.tsx';
@@ -14,7 +14,9 @@ import { Card, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
 import { eventsOf } from './run.events.js';
-import type { RunEvent, Story } from './run.events.js';
+import type { RunEvent } from './run.events.js';
+import { fileOf, toldOf } from './run.story.js';
+import type { Told } from './run.story.js';
 
 export function RunScreen(): ReactNode {
   const { runId } = useParams({ from: '/runs/$runId' });
@@ -25,53 +27,79 @@ export function RunScreen(): ReactNode {
         <h1>
           Run <Id short={false}>{runId}</Id>
         </h1>
-        <Export runId={runId} story={story.rows} />
+        <Export runId={runId} told={story} />
       </header>
       <Undo runId={runId} tenant={textIn(story.rows.mutations[0], 'tenant')} />
       {story.trouble === null ? null : <Trouble cause={story.trouble} />}
       <Card title="What happened">
         <Timeline events={eventsOf(story.rows)} />
+        <Lacks told={story} isInTrouble={story.trouble !== null} />
       </Card>
       <Standing mutations={story.rows.mutations} />
     </>
   );
 }
 
-function useStory(run_id: string): { readonly rows: Story; readonly trouble: unknown } {
+const undosQuery = (run_id: string) =>
+  rowsQuery('ledger', ['undos', run_id], (more) =>
+    ledger.GET('/v1/undos', { params: { query: { run_id, limit: 500, ...more } } }),
+  );
+
+function useStory(run_id: string): Told & { readonly trouble: unknown } {
   const query = { run_id, limit: 500 };
   const mutations = useQuery(
-    rowsQuery('ledger', ['mutations', run_id], () => ledger.GET('/v1/mutations', { params: { query } })),
+    rowsQuery('ledger', ['mutations', run_id], (more) =>
+      ledger.GET('/v1/mutations', { params: { query: { ...query, ...more } } }),
+    ),
   );
   const commits = useQuery(
-    rowsQuery('ledger', ['commits', run_id], () => ledger.GET('/v1/commits', { params: { query } })),
+    rowsQuery('ledger', ['commits', run_id], (more) =>
+      ledger.GET('/v1/commits', { params: { query: { ...query, ...more } } }),
+    ),
   );
   const rollbacks = useQuery(
-    rowsQuery('ledger', ['rollbacks', run_id], () => ledger.GET('/v1/rollbacks', { params: { query } })),
+    rowsQuery('ledger', ['rollbacks', run_id], (more) =>
+      ledger.GET('/v1/rollbacks', { params: { query: { ...query, ...more } } }),
+    ),
   );
   const deliveries = useQuery(
-    rowsQuery('ledger', ['deliveries', run_id], () => ledger.GET('/v1/deliveries', { params: { query } })),
+    rowsQuery('ledger', ['deliveries', run_id], (more) =>
+      ledger.GET('/v1/deliveries', { params: { query: { ...query, ...more } } }),
+    ),
   );
-  const undos = useQuery(rowsQuery('ledger', ['undos', run_id], () => ledger.GET('/v1/undos', { params: { query } })));
+  const undos = useQuery(undosQuery(run_id));
   const steps = useQuery(
-    rowsQuery('recoveries', ['steps', run_id], () => recoveries.GET('/v1/steps', { params: { query } })),
+    rowsQuery('recoveries', ['steps', run_id], (more) =>
+      recoveries.GET('/v1/steps', { params: { query: { ...query, ...more } } }),
+    ),
   );
   const all = { mutations, commits, rollbacks, deliveries, undos, steps };
   const trouble = Object.values(all).find(({ error }) => error !== null)?.error ?? null;
-  return {
-    trouble,
-    rows: {
-      mutations: mutations.data ?? [],
-      commits: commits.data ?? [],
-      rollbacks: rollbacks.data ?? [],
-      deliveries: deliveries.data ?? [],
-      undos: undos.data ?? [],
-      steps: steps.data ?? [],
-    },
-  };
+  const told = toldOf({
+    mutations: mutations.data,
+    commits: commits.data,
+    rollbacks: rollbacks.data,
+    deliveries: deliveries.data,
+    undos: undos.data,
+    steps: steps.data,
+  });
+  return { ...told, trouble };
+}
+
+/** What the story does not show, or not yet. */
+function Lacks({ told, isInTrouble }: { readonly told: Told; readonly isInTrouble: boolean }): ReactNode {
+  const { isRead, cut, rows } = told;
+  if (!isRead) return isInTrouble ? null : <Waiting what="the rest of what happened" />;
+  if (cut.length > 0)
+    return (
+      <p className="quiet">
+        Of {cut.join(', ')} the first {ROWS_MAX.toLocaleString('en')} are shown; there are more.
+      </p>
+    );
+  return eventsOf(rows).length > 0 ? null : <p className="quiet">Nothing of this run is on record.</p>;
 }
 
 function Timeline({ events }: { readonly events: readonly RunEvent[] }): ReactNode {
-  if (events.length === 0) return <p className="quiet">Nothing of this run is on record.</p>;
   return (
     <ol className="timeline">
       {events.map(({ at, what, who, detail, kind, hash }) => (
@@ -115,11 +143,9 @@ function Standing({ mutations }: { readonly mutations: readonly Row[] }): ReactN
 }
 
 /** The whole story as one file, with every record hash that the services name. */
-function Export({ runId, story }: { readonly runId: string; readonly story: Story }): ReactNode {
+function Export({ runId, told }: { readonly runId: string; readonly told: Told }): ReactNode {
   const save = (): void => {
-    const url = URL.createObjectURL(
-      new Blob([JSON.stringify({ run_id: runId, ...story }, null, 2)], { type: 'application/json' }),
-    );
+    const url = URL.createObjectURL(new Blob([fileOf(runId, told)], { type: 'application/json' }));
     const link = document.createElement('a');
     link.href = url;
     link.download = `run-${runId.replaceAll(/[^\w.-]/g, '_')}.json`;
@@ -127,8 +153,8 @@ function Export({ runId, story }: { readonly runId: string; readonly story: Stor
     URL.revokeObjectURL(url);
   };
   return (
-    <button type="button" onClick={save}>
-      Save the whole story
+    <button type="button" disabled={!told.isRead} onClick={save}>
+      {told.cut.length === 0 ? 'Save the whole story' : 'Save what is shown of the story'}
     </button>
   );
 }
@@ -149,11 +175,7 @@ function Undo({ runId, tenant }: { readonly runId: string; readonly tenant: stri
       ledger.GET('/v1/runs/{run_id}/undo-preview', { params: { path: { run_id: runId } } }),
     ),
   );
-  const reports = useQuery(
-    rowsQuery('ledger', ['undos', runId], () =>
-      ledger.GET('/v1/undos', { params: { query: { run_id: runId, limit: 500 } } }),
-    ),
-  ).data;
+  const reports = useQuery(undosQuery(runId)).data?.items;
   return (
     <Card title="Undo">
       {error === null ? null : <Trouble cause={error} />}

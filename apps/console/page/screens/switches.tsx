@@ -27,9 +27,9 @@ import {
 } from './switches.rules.js';
 import type { Over } from './switches.rules.js';
 
-const query = rowsQuery('contracts', ['kill_switch'], () =>
+const query = rowsQuery('contracts', ['kill_switch'], (more) =>
   contracts.GET('/v1/entries/{kind}', {
-    params: { path: { kind: 'kill_switch' }, query: { limit: 200, retired: 'false' } },
+    params: { path: { kind: 'kill_switch' }, query: { limit: 200, retired: 'false', ...more } },
   }),
 );
 
@@ -65,7 +65,8 @@ export function Switches(): ReactNode {
       <Listing
         what="kill switches"
         columns={COLUMNS}
-        items={data}
+        items={data?.items}
+        isCut={data?.isCut}
         error={error}
         keyOf={(row) => `${textIn(row, 'tenant') ?? ''} ${textIn(row, 'name') ?? ''}`}
         none="No switch is set: nothing is stopped."

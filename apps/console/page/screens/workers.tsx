@@ -16,13 +16,15 @@ import type { AdapterWait } from './workers.rules.js';
 const LIMIT = { params: { query: { limit: 500 } } };
 const workersQuery = rowQuery('recoveries', ['workers'], () => recoveries.GET('/v1/workers', LIMIT));
 const reportQuery = rowsQuery('recoveries', ['report'], () => recoveries.GET('/v1/reports/recoveries', LIMIT));
-const catalogueQuery = rowsQuery('contracts', ['contracts'], () => contracts.GET('/v1/contracts', LIMIT));
+const catalogueQuery = rowsQuery('contracts', ['contracts'], (more) =>
+  contracts.GET('/v1/contracts', { params: { query: { limit: 500, retired: 'false', ...more } } }),
+);
 
 export function Workers(): ReactNode {
   const { data, error } = useQuery(workersQuery);
   const catalogue = useQuery(catalogueQuery);
   const asked = rowsIn(data, 'items');
-  const adapters = adaptersOf(catalogue.data ?? [], asked);
+  const adapters = adaptersOf(catalogue.data?.items ?? [], asked);
   return (
     <>
       <header className="screen">
@@ -154,7 +156,8 @@ function Answered(): ReactNode {
       <Listing
         what="recoveries by capability"
         columns={ANSWERED}
-        items={data}
+        items={data?.items}
+        isCut={data?.isCut}
         error={error}
         keyOf={(row) => `${textIn(row, 'tenant') ?? ''} ${textIn(row, 'capability') ?? ''}`}
         none="Nothing had to be undone yet."
