@@ -8,6 +8,8 @@ import type { paths as ContractPaths } from '../generated/contract-registry.js';
 import type { paths as LedgerPaths } from '../generated/mutation-ledger.js';
 import type { paths as NotifierPaths } from '../generated/notifier.js';
 import type { paths as RecoveryPaths } from '../generated/recovery-orchestrator.js';
+import { placeOf, settled } from './outcome.js';
+import type { Outcome, Taken } from './outcome.js';
 import { ApiProblem, problemIn } from './problem.js';
 
 export const EDGES = ['contracts', 'ledger', 'recoveries', 'budgets', 'notifier'] as const;
@@ -65,12 +67,23 @@ export async function answered<T>(schema: z.ZodMiniType<T>, call: Promise<Answer
 }
 
 /** What became of a command: done, or taken and not yet known. Errors: ApiProblem. */
-export async function commanded(call: Promise<Answered>): Promise<'done' | 'pending'> {
+export async function commanded(call: Promise<Answered>): Promise<Outcome> {
   const { data, error, response } = await call.catch(() => {
     throw new ApiProblem('CONSOLE_AWAY', 0, 'The console does not answer. Nobody knows whether the command arrived.');
   });
   if (!response.ok) throw problemIn(error, response.status);
-  return isPending(response, data) ? 'pending' : 'done';
+  return isPending(response, data) ? { places: placeOf(response.url, response.headers.get('location')) } : 'done';
+}
+
+/** What became of a command that was taken, once that is known; as it was where nobody says for a minute. Errors: ApiProblem. */
+export function outcomeOfTaken(taken: Taken): Promise<Outcome> {
+  return settled(taken, { ask: (place) => commanded(lookUp(place)) });
+}
+
+async function lookUp(place: string): Promise<Answered> {
+  const response = await fetch(place);
+  const body: unknown = await response.json().catch(() => undefined);
+  return response.ok ? { data: body, response } : { error: body, response };
 }
 
 const TAKEN = 202;

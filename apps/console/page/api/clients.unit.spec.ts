@@ -13,7 +13,7 @@ describe('a command that was answered 202', () => {
     ['says nothing', undefined, {}],
     ['has words of a gateway alone', { detail: 'later' }, {}],
   ])('has no outcome yet where the answer %s', async (_, data, headers) => {
-    expect(await answer(202, data, headers)).toBe('pending');
+    expect(await answer(202, data, headers)).toEqual({ places: [] });
   });
 
   it.each([
@@ -23,6 +23,12 @@ describe('a command that was answered 202', () => {
   ])('is done where the answer says what became of it: %s', async (_, data) => {
     expect(await answer(202, data)).toBe('done');
   });
+});
+
+it('a command that was taken says where its outcome is asked for', async () => {
+  const response = new Response(null, { status: 202, headers: PLACE });
+  Object.defineProperty(response, 'url', { value: 'https://console.example/api/ledger/v1/undos' });
+  expect(await commanded(Promise.resolve({ response }))).toEqual({ places: ['/api/ledger/v1/commands/cmd_1'] });
 });
 
 it('a command that was refused is a problem', async () => {

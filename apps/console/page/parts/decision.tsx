@@ -4,11 +4,17 @@
 //   D1. Nothing is sent before the person has read what will happen and said so.
 //   D2. A command is sent once per window: a second click repeats it under the same key.
 //   D3. What was typed survives a refusal, a reload and a lost session; the word that says one is sure does not, it is typed anew.
+//   D4. While a command is on the way its window stays open; what came of it is asked for, and shown where it was refused.
 import { AlertDialog } from 'radix-ui';
 import { useId, useState } from 'react';
 import type { ReactNode } from 'react';
+import type { Outcome } from '../api/outcome.js';
 import { ApiProblem } from '../api/problem.js';
+import { MAY_CLOSE } from './decision.phases.js';
+import type { Phase } from './decision.phases.js';
 import { useDraft } from './draft.js';
+import { useSending } from './sending.js';
+import type { Said } from './sending.js';
 import { Trouble } from './trouble.tsx';
 
 export interface Choice {
@@ -36,14 +42,10 @@ export interface Verb {
   readonly blocked?: string | null;
   readonly key?: string;
   /** Sends it. Errors: ApiProblem. */
-  readonly send: (said: Said) => Promise<'done' | 'pending'>;
+  readonly send: (said: Said) => Promise<Outcome>;
 }
 
-export interface Said {
-  readonly reason: string;
-  readonly fields: Readonly<Record<string, string>>;
-  readonly key: string;
-}
+export type { Said } from './sending.js';
 
 interface Props {
   readonly verb: Verb;
@@ -58,9 +60,15 @@ interface Props {
 /** A button and its window. */
 export function Decision({ verb, about, isOpen, onOpen, isChanged = false }: Props): ReactNode {
   const whyId = useId();
+  const [phase, setPhase] = useState<Phase>('asking');
   const { name, blocked = null, isGrave = false, isMain = false } = verb;
   return (
-    <AlertDialog.Root open={isOpen} onOpenChange={onOpen}>
+    <AlertDialog.Root
+      open={isOpen}
+      onOpenChange={(next) => {
+        if (next || MAY_CLOSE[phase]) onOpen(next);
+      }}
+    >
       <span className="verb">
         <AlertDialog.Trigger
           className={isGrave ? 'grave' : isMain ? 'primary' : 'button'}
@@ -93,6 +101,8 @@ export function Decision({ verb, about, isOpen, onOpen, isChanged = false }: Pro
             verb={verb}
             about={about}
             isChanged={isChanged}
+            phase={phase}
+            onPhase={setPhase}
             onDone={() => {
               onOpen(false);
             }}
@@ -105,46 +115,30 @@ export function Decision({ verb, about, isOpen, onOpen, isChanged = false }: Pro
 
 const REASON_MAX = 2_000;
 
-function Form({
-  verb,
-  about,
-  isChanged,
-  onDone,
-}: {
+interface FormProps {
   readonly verb: Verb;
   readonly about: string;
   readonly isChanged: boolean;
+  readonly phase: Phase;
+  readonly onPhase: (phase: Phase) => void;
   readonly onDone: () => void;
-}): ReactNode {
+}
+
+function Form(props: FormProps): ReactNode {
+  const { verb, about, isChanged, phase } = props;
   const [draft, write, forget] = useDraft(`${about}.${verb.name}`);
-  const [sending, setSending] = useState(false);
-  const [problem, setProblem] = useState<unknown>(null);
-  const [isPending, setPending] = useState(false);
-  const [key] = useState(() => crypto.randomUUID());
+  const { problem, taken, send } = useSending({ ...props, send: verb.send, forget });
   const reason = draft['reason'] ?? '';
   const [typed, setTyped] = useState('');
   const isTyped = verb.typed === undefined || typed === verb.typed;
-  const send = async (): Promise<void> => {
-    setSending(true);
-    setProblem(null);
-    try {
-      if (isChanged) throw new ApiProblem('CHANGED_MEANWHILE', 409, '');
-      const state = await verb.send({ reason, fields: draft, key });
-      forget();
-      if (state === 'pending') setPending(true);
-      else onDone();
-    } catch (cause) {
-      setProblem(cause);
-    } finally {
-      setSending(false);
-    }
-  };
-  if (isPending) return <Pending />;
+  const sending = phase === 'sending';
+  if (phase === 'taken' || phase === 'unknown')
+    return <Pending isAsked={phase === 'taken'} places={taken?.places ?? []} />;
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        void send();
+        void send({ reason, fields: draft });
       }}
     >
       {isChanged ? <Trouble cause={new ApiProblem('CHANGED_MEANWHILE', 409, '')} /> : null}
@@ -153,7 +147,7 @@ function Form({
       {verb.isUnexplained === true ? null : <Why reason={reason} write={write} />}
       {problem === null || isChanged ? null : <Trouble cause={problem} />}
       <div className="buttons">
-        <AlertDialog.Cancel className="button" type="button">
+        <AlertDialog.Cancel className="button" type="button" disabled={sending}>
           Not now
         </AlertDialog.Cancel>
         <button
@@ -266,13 +260,19 @@ function Sure({ word, typed, onTyped }: SureProps): ReactNode {
   );
 }
 
-function Pending(): ReactNode {
+function Pending({ isAsked, places }: { readonly isAsked: boolean; readonly places: readonly string[] }): ReactNode {
   return (
     <div role="status">
       <p>
-        The command was taken, and its outcome is not known yet. This screen shows it as soon as it is; there is nothing
-        to send again.
+        {isAsked && places.length > 0
+          ? 'The command was taken. What came of it is being asked for …'
+          : 'The command was taken, and its outcome is not known yet: it goes on. This screen shows what came of it as soon as that is known; there is nothing to send again.'}
       </p>
+      {places.map((place) => (
+        <p key={place} className="quiet">
+          Ticket <code>{place.slice(place.lastIndexOf('/') + 1)}</code>
+        </p>
+      ))}
       <AlertDialog.Cancel className="button">Close</AlertDialog.Cancel>
     </div>
   );

@@ -14,12 +14,12 @@ import { Card, Code, Fact, Facts, Id, Text } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { changeOf, confirmHappens, refusedConfirm } from './proposals.rules.js';
 
-const proposalsQuery = rowsQuery('contracts', ['proposals'], () =>
-  contracts.GET('/v1/contract-proposals', { params: { query: { limit: 500 } } }),
+const proposalsQuery = rowsQuery('contracts', ['proposals'], (more) =>
+  contracts.GET('/v1/contract-proposals', { params: { query: { limit: 500, ...more } } }),
 );
 const versionsQuery = (name: string) =>
-  rowsQuery('contracts', ['contracts', name], () =>
-    contracts.GET('/v1/contracts', { params: { query: { name, limit: 500 } } }),
+  rowsQuery('contracts', ['contracts', name], (more) =>
+    contracts.GET('/v1/contracts', { params: { query: { name, limit: 500, ...more } } }),
   );
 
 export function Proposals(): ReactNode {
@@ -28,8 +28,9 @@ export function Proposals(): ReactNode {
     <Card title="Waits for a second person">
       {error !== null && data === undefined ? <Trouble cause={error} /> : null}
       {error === null && data === undefined ? <Waiting what="proposals" /> : null}
-      {data?.length === 0 ? <p className="quiet">No proposal waits.</p> : null}
-      {(data ?? []).map((row) => (
+      {data?.items.length === 0 ? <p className="quiet">No proposal waits.</p> : null}
+      {data?.isCut === true ? <p className="quiet">There are more than are listed here.</p> : null}
+      {(data?.items ?? []).map((row) => (
         <Proposal key={`${textIn(row, 'tenant') ?? ''} ${textIn(row, 'digest') ?? ''}`} row={row} />
       ))}
     </Card>
@@ -39,7 +40,7 @@ export function Proposals(): ReactNode {
 function Proposal({ row }: { readonly row: Row }): ReactNode {
   const [name, owner] = [textIn(row, 'name') ?? '', textIn(row, 'tenant') ?? ''];
   const { data, error } = useQuery(versionsQuery(name));
-  const change = data === undefined ? null : changeOf(row, data);
+  const change = data === undefined ? null : changeOf(row, data.items);
   return (
     <section aria-label={`Proposal of ${name}`}>
       <h3>
