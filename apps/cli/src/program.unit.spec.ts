@@ -723,6 +723,23 @@ describe('what is held', () => {
     ]);
   });
 
+  it('by a breaker goes on behind a partition that refuses, and where no path can name the run', async () => {
+    const items = ['run_1', '..', 'run_2'].map((run_id) => ({ breaker_id: 'brk_1', run_id }));
+    const { call, asked, note } = desk({
+      ...answers,
+      'GET /v1/breakers': { body: { items, next_cursor: null } },
+      'POST /v1/breakers/run_1/brk_1/close': { status: 404, body: { code: 'NOT_FOUND', message: 'nothing of yours' } },
+      'POST /v1/breakers/in-body/brk_1/close': { body: { phase: 'closed' } },
+    });
+    expect(await call('breakers', 'close', 'brk_1', '--reason', 'a bad feed')).toBe(EXIT_CODES.partly.code);
+    expect(asked.filter(({ method }) => method === 'POST').map(({ path, body }) => [path, body])).toEqual([
+      ['/v1/breakers/run_1/brk_1/close', { reason: 'a bad feed' }],
+      ['/v1/breakers/in-body/brk_1/close', { reason: 'a bad feed', run_id: '..' }],
+      ['/v1/breakers/run_2/brk_1/close', { reason: 'a bad feed' }],
+    ]);
+    expect(note()).toContain('1 of 3 stay open');
+  });
+
   it('that comes steadily faster is listed with its windows, and reviewed (E47)', async () => {
     const rising = {
       trend_id: 'trd_1',

@@ -5,7 +5,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { cellText, docsOf, formatFields, formatTable, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { CliProblem } from '../problem.js';
+import { CliProblem, problemOf } from '../problem.js';
 import { percent, rowsOf } from '../reports/exposure.js';
 import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY } from './options.js';
@@ -208,16 +208,33 @@ async function closeEach(session: Session, id: string, reason: string, key?: str
   );
   if (items.length === 0) throw new CliProblem('NOT_FOUND', `no open breaker is called ${id}`, 'refused');
   const answers: Doc[] = [];
+  const refused: CliProblem[] = [];
   for (const [place, { run_id }] of items.entries()) {
-    answers.push(
-      await ledger.command(
-        `/v1/breakers/${encodeURIComponent(cellText(run_id))}/${encodeURIComponent(id)}/close`,
-        { reason },
-        key === undefined ? undefined : `${key}-${String(place)}`,
-      ),
-    );
+    const [path, body] = closingOf(cellText(run_id), id, reason);
+    try {
+      answers.push(await ledger.command(path, body, key === undefined ? undefined : `${key}-${String(place)}`));
+    } catch (cause) {
+      refused.push(problemOf(cause));
+    }
   }
-  return answers;
+  const [first] = refused;
+  if (first === undefined) return answers;
+  if (items.length === 1) throw first;
+  throw new CliProblem(first.code, `${refused.length} of ${items.length} stay open`, exitOf(answers, first), {
+    problems: refused.map(({ code, message }) => ({ code, message })),
+  });
+}
+
+/** Some are closed, or none is. */
+function exitOf(answers: readonly Doc[], { exit }: CliProblem): CliProblem['exit'] {
+  return answers.length > 0 ? 'partly' : exit;
+}
+
+/** No path can hold a run that is called by dots alone: it is named in the body. */
+function closingOf(run: string, id: string, reason: string): readonly [path: string, body: Doc] {
+  const isNamed = !/^\.{1,2}$/.test(run);
+  const path = `/v1/breakers/${isNamed ? encodeURIComponent(run) : 'in-body'}/${encodeURIComponent(id)}/close`;
+  return [path, isNamed ? { reason } : { reason, run_id: run }];
 }
 
 function describeRollback(rollback: Doc): string {

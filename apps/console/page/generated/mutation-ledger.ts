@@ -588,7 +588,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Closes a breaker: what it held is decided again, one by one. The list names the run. */
+        /** Closes a breaker: what it held is decided again, one by one. The list names the run; `run_id` in the body stands above the path, for runs that no path can name. */
         post: operations["AdmissionController_close"];
         delete?: never;
         options?: never;
@@ -1855,6 +1855,7 @@ export interface operations {
                 "application/json": {
                     reason: string;
                     tenant?: string;
+                    run_id?: string;
                 };
             };
         };

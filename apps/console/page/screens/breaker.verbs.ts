@@ -4,6 +4,7 @@ import { problemIn } from '../api/problem.js';
 import { rowsIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import type { Verb } from '../parts/decision.tsx';
+import { closeEach, closingOf } from './breaker.rules.js';
 import { plain } from './verbs.js';
 
 type State = 'open' | 'closed';
@@ -31,14 +32,12 @@ export function breakerVerbs(row: Row, id: string): readonly Verb[] {
       async ({ reason, key }) => {
         const { data, error, response } = await breakers(id, 'open');
         if (!response.ok) throw problemIn(error, response.status);
-        let isPending = false;
-        for (const one of rowsIn(data, 'items')) {
-          const path = { run_id: textIn(one, 'run_id') ?? '', id };
-          const params = { path, header: underKey(key) };
-          const state = await commanded(ledger.POST('/v1/breakers/{run_id}/{id}/close', { params, body: { reason } }));
-          isPending ||= state === 'pending';
-        }
-        return isPending ? 'pending' : 'done';
+        const runs = rowsIn(data, 'items').map((one) => textIn(one, 'run_id') ?? '');
+        return closeEach(runs, (run) => {
+          const { run_id, body } = closingOf(run, reason);
+          const params = { path: { run_id, id }, header: underKey(key) };
+          return commanded(ledger.POST('/v1/breakers/{run_id}/{id}/close', { params, body }));
+        });
       },
     ),
   ];

@@ -36,6 +36,8 @@ export const LIMITS_IN_FORCE = Symbol('limits in force');
 
 const LIMIT_DEFAULT = 200;
 const because = z.strictObject({ reason: reasonText, tenant: tenantText.optional() });
+/** The run is named here where no path can hold it: a client takes one that is called `..` for a way up. */
+const closing = because.extend({ run_id: runText.optional() });
 const sourceQuery = z.strictObject({ tenant: pageQuery.tenant, limit: pageQuery.limit, source: idText.optional() });
 const rollbackQuery = z.strictObject({
   tenant: pageQuery.tenant,
@@ -106,14 +108,15 @@ export class AdmissionController {
   ) {}
 
   @CommandRoute('breakers/:run_id/:id/close', {
-    summary: 'Closes a breaker: what it held is decided again, one by one. The list names the run.',
-    body: because,
+    summary:
+      'Closes a breaker: what it held is decided again, one by one. The list names the run; `run_id` in the body stands above the path, for runs that no path can name.',
+    body: closing,
   })
   async close(
     @FromCaller() caller: Caller,
-    @Id('run_id') run_id: string,
+    @Id('run_id') runInPath: string,
     @Id('id') breaker_id: string,
-    @Given(because) { reason, tenant }: z.infer<typeof because>,
+    @Given(closing) { reason, tenant, run_id = runInPath }: z.infer<typeof closing>,
   ): Promise<void> {
     const where = { breaker_id, run_id };
     const { doc } = await this.reads.find(caller, { log: MUTATIONS_LOG, kind: 'breaker', where, tenant });
