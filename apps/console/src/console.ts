@@ -12,9 +12,10 @@ import { addEvents } from './live/events.routes.js';
 import { startOf } from './live/positions.js';
 import { Watch } from './live/watch.js';
 import { addPage, HEADERS } from './page/page.routes.js';
-import { ConsoleRefusal, problemOf } from './problem.js';
+import { ConsoleRefusal, isForOperators, problemOf } from './problem.js';
 import type { ProblemBody } from './problem.js';
 import { createIssuer } from './sign-in/issuer.js';
+import { failedSignInPage, isOnTheWay } from './sign-in/sign-in.page.js';
 import { Sessions } from './sign-in/sessions.js';
 import { SignInSeal } from './sign-in/sign-in-cookie.js';
 import { addSignIn, cookieNames, readerOf, reads, sessionOf } from './sign-in/sign-in.routes.js';
@@ -58,10 +59,11 @@ export async function createConsole(config: ConsoleConfig, options: ConsoleOptio
   app.addHook('onSend', async (_request, reply) => {
     hardenReply(reply);
   });
-  app.setErrorHandler((error, _request, reply) => {
+  app.setErrorHandler((error, { routeOptions, headers }, reply) => {
     const problem = problemOf(error);
-    if (problem.status >= 500) onError?.(error);
-    return answer(reply, problem);
+    if (isForOperators(error, problem)) onError?.(error);
+    if (!isOnTheWay(routeOptions.url, headers.accept)) return answer(reply, problem);
+    return reply.status(problem.status).type('text/html; charset=utf-8').send(failedSignInPage(problem));
   });
   const { publicUrl, sessionMs } = config;
   const sessions = new Sessions(now);

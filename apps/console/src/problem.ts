@@ -52,6 +52,11 @@ export interface ProblemBody {
   readonly detail: string;
 }
 
+/** Is it for whoever operates the console: a fault, or a sign-in that the issuer or its token made fail, which nobody else can mend? */
+export function isForOperators(error: unknown, { status, code }: ProblemBody): boolean {
+  return status >= 500 || (code === 'SIGN_IN_REFUSED' && error instanceof Error && error.cause !== undefined);
+}
+
 /** What a caller gets for whatever was thrown; details of bugs stay inside. Pure. */
 export function problemOf(error: unknown): ProblemBody {
   if (error instanceof ConsoleRefusal) {

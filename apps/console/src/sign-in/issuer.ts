@@ -79,18 +79,30 @@ export function createIssuer(settings: Settings): Issuer {
         expectedNonce: nonce,
         idTokenExpected: true,
       }).catch((cause: unknown) => {
-        throw new ConsoleRefusal('SIGN_IN_REFUSED', undefined, { cause });
+        throw new ConsoleRefusal(isAway(cause) ? 'ISSUER_AWAY' : 'SIGN_IN_REFUSED', undefined, { cause });
       });
       return signedIn(answer.access_token);
     },
   };
 }
 
+/** Nobody answered, or not in time, or the issuer is in trouble itself: no word about the person. */
+export function isAway(cause: unknown): boolean {
+  if (typeof cause !== 'object' || cause === null) return false;
+  const { name, code, status, cause: below } = cause as Readonly<Record<string, unknown>>; // whatever it holds is looked at
+  if (typeof status === 'number') return status >= 500;
+  // What `fetch` throws where no answer came names the reason; a bug does not.
+  const isNoAnswer = name === 'TypeError' && below !== undefined;
+  return isNoAnswer || code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || isAway(below);
+}
+
 /** What the token says, for the page to show: the services look at it themselves. Errors: ConsoleRefusal(SIGN_IN_REFUSED). */
 function signedIn(token: string): SignedIn {
   const claims = CLAIMS.safeParse(claimsOf(token));
   if (!claims.success)
-    throw new ConsoleRefusal('SIGN_IN_REFUSED', 'The token of the issuer lacks sub, tenant, roles or exp.');
+    throw new ConsoleRefusal('SIGN_IN_REFUSED', 'The token of the issuer lacks sub, tenant, roles or exp.', {
+      cause: claims.error,
+    });
   const { sub, tenant, roles, exp } = claims.data;
   return { person: { subject: sub, tenant, roles }, token, tokenEndsAt: exp * 1_000 };
 }
