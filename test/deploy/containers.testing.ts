@@ -30,6 +30,8 @@ export interface Stage {
   readonly cmd: readonly string[];
   readonly stopSignal: string | null;
   readonly healthcheck: string | null;
+  /** What is run to make it, as a shell reads it; what it stands on has run before. */
+  readonly run: readonly string[];
 }
 
 /** Reads the file of the tree. */
@@ -69,8 +71,8 @@ function begun(rest: string, stages: ReadonlyMap<string, Stage>, args: ReadonlyM
   const [, from = '', name = ''] = /^(\S+) AS (\S+)$/.exec(rest) ?? [];
   const below = stages.get(from);
   const base = from.replace(/\$\{(\w+)\}/g, (_, arg: string) => args.get(arg) ?? '');
-  const bare = { user: null, env: {}, entrypoint: [], cmd: [], stopSignal: null, healthcheck: null };
-  return { ...(below ?? { ...bare, base }), name };
+  const bare = { user: null, env: {}, entrypoint: [], cmd: [], stopSignal: null, healthcheck: null, run: [] };
+  return { ...(below ?? { ...bare, base }), name, run: [] };
 }
 
 function changed(stage: Stage, word: string, rest: string): Stage {
@@ -89,9 +91,10 @@ function changed(stage: Stage, word: string, rest: string): Stage {
       return { ...stage, stopSignal: rest };
     case 'HEALTHCHECK':
       return { ...stage, healthcheck: rest };
+    case 'RUN':
+      return { ...stage, run: [...stage.run, rest] };
     case 'WORKDIR':
     case 'COPY':
-    case 'RUN':
     case 'EXPOSE':
       return stage;
     default:
