@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { clusterTools, KUBERNETES } from '../../scripts/lib/cluster-tools.mjs';
 import { root } from '../../scripts/lib/paths.mjs';
-import { textOf } from '../architecture/tree.testing.js';
+import { filesBelow, textOf } from '../architecture/tree.testing.js';
 import { AUDITING, containerStages, PROGRAMS, stageOf } from './containers.testing.js';
 import { requiredOf, variablesOf } from './programs.testing.js';
 
@@ -59,6 +59,7 @@ function render(changed: Values = {}): Ran {
 }
 
 interface Container {
+  readonly imagePullPolicy?: string;
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly securityContext: Readonly<Record<string, unknown>>;
   readonly resources: { readonly requests: object; readonly limits: object };
@@ -73,7 +74,14 @@ interface Pod {
   readonly automountServiceAccountToken: boolean;
   readonly securityContext: Readonly<Record<string, unknown>>;
   readonly containers: readonly [Container];
-  readonly volumes: readonly { readonly name: string; readonly projected?: { readonly defaultMode: number } }[];
+  readonly imagePullSecrets?: readonly { readonly name: string }[];
+  readonly volumes: readonly {
+    readonly name: string;
+    readonly projected?: {
+      readonly defaultMode: number;
+      readonly sources: readonly { readonly secret?: { readonly name: string | null } }[];
+    };
+  }[];
 }
 interface Claim {
   readonly metadata: { readonly name: string };
@@ -102,6 +110,7 @@ interface Manifest {
     readonly replicas: number;
     readonly config: Readonly<Record<string, string>>;
     readonly groups: unknown;
+    readonly selector?: { readonly matchExpressions?: unknown };
   };
 }
 /** What a cluster would be given. */
@@ -208,6 +217,11 @@ describe('a pod', () => {
     },
   );
 
+  it.each(pods)('%s fetches its image as the values say, also one that runs before the others', (_name, pod) => {
+    expect(pod.imagePullSecrets).toEqual([{ name: 'registry' }]);
+    expect(pod.containers.map(({ imagePullPolicy }) => imagePullPolicy)).toEqual(['IfNotPresent']);
+  });
+
   it.each(PROGRAMS)(
     '%s is told what it needs, nothing it does not read, and its secrets in files that others cannot open',
     (program) => {
@@ -230,6 +244,42 @@ describe('a pod', () => {
     const controller = textOf('libs/service/src/inbound/http/health.controller.ts');
     for (const route of routes) expect(controller).toContain(`@Get('${(route ?? '').slice(1)}')`);
     expect(named('PodDisruptionBudget', `recourse-${program}`).spec.maxUnavailable).toBe(1);
+  });
+});
+
+describe('databases', () => {
+  const jobOf = (values: Values): Pod => {
+    const found = manifests(render(values)).find(
+      ({ kind, metadata }) => kind === 'Job' && metadata.name === 'recourse-postgres-roles',
+    );
+    if (found === undefined) throw new Error('no job makes roles');
+    return podOf(found);
+  };
+  const told = (pod: Pod): Readonly<Record<string, string | undefined>> =>
+    Object.fromEntries((pod.containers[0].env ?? []).map(({ name, value }) => [name, value]));
+
+  it('of another installation on the same server have names of their own, for whoever makes them and whoever uses them', () => {
+    const values = { postgres: { prefix: 'blue' }, logId: 'blue-1' };
+    expect(told(jobOf(values))).toMatchObject({ RECOURSE_DATABASE_PREFIX: 'blue', RECOURSE_LOG_ID: 'blue-1' });
+    const ledger = manifests(render(values)).find(
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'recourse-mutation-ledger',
+    );
+    const env = ledger === undefined ? {} : told(podOf(ledger));
+    for (const [variable, owner] of Object.entries({
+      RECOURSE_DATABASE_URL: 'mutation_ledger',
+      RECOURSE_KEY_STORE_URL: 'keys',
+    }))
+      expect(env[variable]).toContain(`postgres://blue_${owner}@postgres.databases.svc:5432/blue_${owner}?`);
+  });
+
+  it('are reached by whoever makes them as by programs: with the authority that the address names, or with none', () => {
+    const authority = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: '/run/secrets/postgres-ca.crt' };
+    expect(told(jobOf({}))).toMatchObject(authority);
+    const bare = jobOf({ postgres: { caSecret: '', parameters: 'sslmode=require' } });
+    expect(told(bare)).toMatchObject({ PGSSLMODE: 'require' });
+    expect(told(bare)).not.toHaveProperty('PGSSLROOTCERT');
+    const secrets = bare.volumes.flatMap(({ projected }) => projected?.sources ?? []).map(({ secret }) => secret?.name);
+    expect(secrets).toEqual(['recourse-postgres-passwords', 'recourse-postgres-admin']);
   });
 });
 
@@ -373,6 +423,18 @@ describe('topics and users', () => {
 });
 
 describe('alerts', () => {
+  it('are fed by each program that has metrics, and by nobody who has none', () => {
+    const all = manifests(render());
+    const named = all.find(({ kind }) => kind === 'PodMonitor')?.spec.selector?.matchExpressions ?? [];
+    expect(named).toEqual([
+      { key: 'app.kubernetes.io/name', operator: 'NotIn', values: ['auditor', 'witness', 'console'] },
+    ]);
+    const without = ['apps/auditor/src', 'apps/console/src'].flatMap((folder) =>
+      filesBelow(folder).filter((path) => !path.endsWith('.spec.ts') && textOf(path).includes("'/metrics'")),
+    );
+    expect(without).toEqual([]);
+  });
+
   it('are rules that Prometheus reads', () => {
     const { status, out } = run(tools.promtool, ['check', 'rules', 'deploy/helm/recourse/files/alerts.yaml']);
     expect([status, out]).toEqual([0, expect.stringMatching(/SUCCESS: \d+ rules found/)]);

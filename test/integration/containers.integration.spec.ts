@@ -39,6 +39,7 @@ const READY_WITHIN_MS = 90_000;
 const stages = containerStages();
 /** Only root can become somebody else; whoever is not root is nobody enough. */
 const isRoot = process.getuid?.() === 0;
+const hasPsql = spawnSync('psql', ['--version']).status === 0;
 
 interface Running {
   readonly child: ChildProcess;
@@ -129,11 +130,18 @@ async function provisioned(...args: readonly string[]): Promise<string> {
 
 /** By the script that Compose and the chart run, twice, where psql is installed; elsewhere as the development stack makes them. */
 async function makeDatabases(): Promise<void> {
-  const { host, port, user, password } = stack.postgres;
-  if (spawnSync('psql', ['--version']).status !== 0) {
+  if (!hasPsql) {
     for (const owner of OWNERS) await createDatabase(stack, databaseOf(owner), databaseOf(owner), passwordOf(owner));
     return;
   }
+  for (let time = 1; time <= 2; time += 1) {
+    const made = makeRoles('containers');
+    if (made.status !== 0) throw new Error(made.stderr);
+  }
+}
+
+function makeRoles(logId: string): { readonly status: number | null; readonly stderr: string } {
+  const { host, port, user, password } = stack.postgres;
   const adminFile = join(folder, 'postgres', 'superuser.password');
   writeFileSync(adminFile, password, { mode: 0o600 });
   const env = {
@@ -143,11 +151,9 @@ async function makeDatabases(): Promise<void> {
     PGUSER: user,
     RECOURSE_ADMIN_PASSWORD_FILE: adminFile,
     RECOURSE_PASSWORDS: join(folder, 'postgres'),
+    RECOURSE_LOG_ID: logId,
   };
-  for (let time = 1; time <= 2; time += 1) {
-    const made = spawnSync('sh', [ROLES], { env, encoding: 'utf8' });
-    if (made.status !== 0) throw new Error(made.stderr);
-  }
+  return spawnSync('sh', [ROLES], { env, encoding: 'utf8' });
 }
 
 async function asRole(owner: string, database: string, ask: string): Promise<readonly unknown[]> {
@@ -206,6 +212,10 @@ describe('an installation', () => {
       for (const other of OWNERS.filter((one) => one !== owner))
         await expect(asRole(owner, other, 'SELECT 1')).rejects.toMatchObject({ code: '42501' });
     }
+  });
+
+  (hasPsql ? it : it.skip)('keeps its roles and databases where another log asks for the same', () => {
+    expect(makeRoles('another')).toMatchObject({ status: 3, stderr: expect.stringContaining('that of another log') });
   });
 
   it('is given topics and schemas by the command line of its image, which keeps what is there', async () => {

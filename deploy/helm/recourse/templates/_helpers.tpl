@@ -38,9 +38,25 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 
 {{- define "recourse.databaseUrl" -}}
-{{- $database := printf "recourse_%s" (.owner | replace "-" "_") -}}
+{{- $database := printf "%s_%s" .root.Values.postgres.prefix (.owner | replace "-" "_") -}}
 {{- with .root.Values.postgres -}}
 postgres://{{ $database }}@{{ .host }}:{{ .port }}/{{ $database }}{{ with .parameters }}?{{ . }}{{ end }}
+{{- end -}}
+{{- end -}}
+
+{{- /* One of the parameters of an address of PostgreSQL, such as sslmode; nothing where it is not among them. */ -}}
+{{- define "recourse.databaseParameter" -}}
+{{- range regexSplit "&" .root.Values.postgres.parameters -1 -}}
+{{- if hasPrefix (printf "%s=" $.name) . }}{{ trimPrefix (printf "%s=" $.name) . }}{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "recourse.pullSecrets" -}}
+{{- with .Values.image.pullSecrets -}}
+imagePullSecrets:
+{{- range . }}
+  - name: {{ . }}
+{{- end }}
 {{- end -}}
 {{- end -}}
 
