@@ -7,6 +7,7 @@ import {
   passwordFile,
   readConfig,
   secretPath,
+  secretText,
   text,
   url,
   withPassword,
@@ -83,7 +84,7 @@ export const CLI_CONFIG = {
     }),
   ),
   signingKeyId: optional(text('RECOURSE_SIGNING_KEY_ID', { doc: 'Id under which the keyring holds that key.' })),
-  token: optional(text('RECOURSE_TOKEN', { doc: 'Bearer token. Prefer a file.' })),
+  token: optional(secretText('RECOURSE_TOKEN', { doc: 'Bearer token. Prefer a file.' })),
   tokenFile: optional(text('RECOURSE_TOKEN_FILE', { doc: 'File that holds a bearer token.' })),
   tenant: optional(text('RECOURSE_TENANT', { doc: 'Tenant to ask about.' })),
 } as const;

@@ -14,7 +14,7 @@ export interface ConfigProblem {
    */
   readonly code: 'MISSING' | 'INVALID' | 'UNKNOWN' | 'CONFLICT' | FileProblem;
   readonly variable: string;
-  /** As it stands in the environment; null where it is missing. */
+  /** As it stands in the environment, without user and password; null where it is missing, or secret. */
   readonly value: string | null;
   /** What it must be. */
   readonly range: string | null;
@@ -42,8 +42,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const PREFIX = 'RECOURSE_';
 /** What test suites tell each other through the environment; programs inherit it and do not read it. */
 const NOT_OURS = 'RECOURSE_TEST_';
-/** User and password of an address; problems are printed and logged. */
-const CREDENTIALS = /\/\/[^@/]*@/;
+/** User and password of an address, which may hold any character where it is mistyped; problems are printed and logged. */
+const CREDENTIALS = /^([a-z][a-z0-9+.-]*:\/\/)?.*@/is;
 
 /** The environment does not fit; `problems` has all that is wrong with it. */
 export class ConfigInvalid extends Failure {
@@ -69,7 +69,7 @@ export function readConfig<const S extends ConfigSpec>(
   const problems: ConfigProblem[] = [];
   const entries = Object.entries(spec).map(([field, variable]) => [
     field,
-    valueOf(variable, environment[variable.name], problems),
+    valueOf(variable, given(variable, environment), problems),
   ]);
   // One entry per field of the spec, each parsed by that field's schema; of one with a problem nothing is read.
   const config = Object.fromEntries(entries) as ConfigOf<S>;
@@ -101,9 +101,9 @@ function warnProcess({ message }: ConfigProblem): void {
 
 /** The table of a spec for docs/reference/config.md, in Markdown, and what must hold between its variables. */
 export function describeConfig<const S extends ConfigSpec>(spec: S, rules: readonly ConfigRule<S>[] = []): string {
-  const rows = Object.values(spec).map(({ name, doc, range, unit, fallback, isOptional, isSecretFile }) => {
+  const rows = Object.values(spec).map(({ name, doc, range, unit, fallback, isOptional, isSecretFile, isSecret }) => {
     const standing = fallback === null ? (isOptional ? 'not set' : '**required**') : `\`${fallback}\``;
-    return `| \`${name}\` | ${cell(doc)} | ${cell(range)} | ${cell(unit ?? '')} | ${standing}${isSecretFile ? ' (secret)' : ''} |`;
+    return `| \`${name}\` | ${cell(doc)} | ${cell(range)} | ${cell(unit ?? '')} | ${standing}${isSecretFile || isSecret ? ' (secret)' : ''} |`;
   });
   return [
     '| Variable | Decides | Must be | Unit | Default |',
@@ -139,25 +139,35 @@ function conflictOf<S extends ConfigSpec>(
   environment: Environment,
 ): ConfigProblem {
   const variables = fields.map((field) => variableOf(spec, field));
-  const standing = ({ name, fallback }: Variable<unknown>): string | null =>
-    environment[name] === undefined || environment[name] === '' ? fallback : environment[name];
-  const values = variables.map(
-    (variable) => `${variable.name} is ${JSON.stringify(standing(variable)).replace(CREDENTIALS, '//…@')}`,
-  );
+  const values = variables.map((variable) => `${variable.name} is ${inQuotes(variable, given(variable, environment))}`);
   const first = variableOf(spec, fields[0]);
   return {
     code: 'CONFLICT',
     variable: first.name,
-    value: standing(first)?.replace(CREDENTIALS, '//…@') ?? null,
+    value: shownOf(first, given(first, environment)),
     range: first.range,
     unit: first.unit,
     message: `${values.join(', ')}: ${doc}`,
   };
 }
 
-function valueOf(variable: Variable<unknown>, given: string | undefined, problems: ConfigProblem[]): unknown {
-  const { name, range, unit, fallback, isOptional } = variable;
-  const value = given === undefined || given === '' ? fallback : given;
+/** What stands for a variable; an empty text counts as not set. */
+function given({ name, fallback }: Variable<unknown>, environment: Environment): string | null {
+  const value = environment[name];
+  return value === undefined || value === '' ? fallback : value;
+}
+
+/** What a problem may show of it. */
+function shownOf({ isSecret }: Variable<unknown>, value: string | null): string | null {
+  return isSecret || value === null ? null : value.replace(CREDENTIALS, '$1…@');
+}
+
+function inQuotes(variable: Variable<unknown>, value: string | null): string {
+  return variable.isSecret ? 'not shown' : JSON.stringify(shownOf(variable, value));
+}
+
+function valueOf(variable: Variable<unknown>, value: string | null, problems: ConfigProblem[]): unknown {
+  const { name, range, unit, isOptional } = variable;
   if (value === null) {
     if (!isOptional)
       problems.push({
@@ -176,14 +186,13 @@ function valueOf(variable: Variable<unknown>, given: string | undefined, problem
     .filter(({ code }) => code === 'custom')
     .map(({ message }) => message)
     .filter((message) => message !== 'Invalid input');
-  const shown = value.replace(CREDENTIALS, '//…@');
   problems.push({
     code: fileProblemOf(parsed.error.issues) ?? 'INVALID',
     variable: name,
-    value: shown,
+    value: shownOf(variable, value),
     range,
     unit,
-    message: `${name} is ${JSON.stringify(shown)}; it must be ${inWords(variable)}${own.length > 0 ? ` (${own.join('; ')})` : ''}`,
+    message: `${name} is ${inQuotes(variable, value)}; it must be ${inWords(variable)}${own.length > 0 ? ` (${own.join('; ')})` : ''}`,
   });
   return undefined;
 }

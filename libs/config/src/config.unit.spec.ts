@@ -14,6 +14,7 @@ import {
   port,
   secretFile,
   secretPath,
+  secretText,
   text,
   url,
 } from './variable.js';
@@ -130,6 +131,35 @@ describe('a configuration', () => {
     expect(codes).toEqual([expected, expected, expected]);
     if (read.ok) expect(read.config.place).toBe(path);
     if (!read.ok) for (const { message } of read.problems) expect(message).not.toContain('cdcd');
+  });
+
+  it.each([
+    ['a slash', 'postgres://recourse:q7/Zk2+hidden=@db:5432/recourse', 'postgres://…@db:5432/recourse'],
+    ['an at sign', 'postgres://recourse:hidden@hidden@db:5432x/recourse', 'postgres://…@db:5432x/recourse'],
+    ['no scheme before it', 'recourse:hidden@db:5432/recourse', '…@db:5432/recourse'],
+  ])('shows no password of an address, also one with %s', (_what, address, shown) => {
+    const spec = { database: url('RECOURSE_DATABASE', { doc: 'Database.', protocols: ['https:'] }) };
+    const rules = [{ fields: ['database'] as const, doc: 'never holds.', holds: () => false }];
+    const read = readConfig(spec, { RECOURSE_DATABASE: address });
+    const conflict = readConfig(
+      { database: text('RECOURSE_DATABASE', { doc: '' }) },
+      { RECOURSE_DATABASE: address },
+      rules,
+    );
+    for (const each of [read, conflict]) {
+      const problems = each.ok ? [] : each.problems;
+      expect(problems).toEqual([expect.objectContaining({ value: shown })]);
+      expect(JSON.stringify(problems)).not.toContain('hidden');
+    }
+  });
+
+  it('takes a token of many groups, and shows none that is too long', () => {
+    const spec = { token: secretText('RECOURSE_TOKEN', { doc: 'Token.' }) };
+    expect(loadConfig(spec, { RECOURSE_TOKEN: 'e'.repeat(16_384) }).token).toHaveLength(16_384);
+    const read = readConfig(spec, { RECOURSE_TOKEN: 'e'.repeat(16_385) });
+    const message = 'RECOURSE_TOKEN is not shown; it must be 1 to 16384 characters';
+    expect(read).toMatchObject({ ok: false, problems: [{ code: 'INVALID', value: null, message }] });
+    expect(describeConfig(spec)).toContain('| **required** (secret) |');
   });
 
   it('with a file that is no secret takes it whoever may read it, and says when nobody can', () => {

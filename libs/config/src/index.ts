@@ -12,6 +12,7 @@ export {
   port,
   secretFile,
   secretPath,
+  secretText,
   secretTextFile,
   text,
   url,

@@ -18,6 +18,8 @@ export interface Variable<T> {
   readonly isOptional: boolean;
   /** True when the value is a path whose content is secret. */
   readonly isSecretFile: boolean;
+  /** True when the value itself is secret: no problem shows it. */
+  readonly isSecret: boolean;
   /** Text in, value or problems out. */
   readonly schema: z.ZodType<T, string>;
 }
@@ -36,10 +38,18 @@ const KEY_BYTES_MIN = 32;
 const OTHERS = 0o006;
 const OURS_ALONE = ', closed to others (mode 0640 or less)';
 const TEXT_MAX = 1_024;
+/** Servers take headers of so many bytes; a token of somebody in many groups has several thousand. */
+const SECRET_TEXT_MAX = 16_384;
 
 /** Some text. */
 export function text(name: string, options: VariableOptions): Variable<string> {
   return make(name, options, { range: `1 to ${String(TEXT_MAX)} characters`, schema: z.string().min(1).max(TEXT_MAX) });
+}
+
+/** Some text that is secret by itself, such as a token; a file is better. */
+export function secretText(name: string, options: VariableOptions): Variable<string> {
+  const schema = z.string().min(1).max(SECRET_TEXT_MAX);
+  return { ...make(name, options, { range: `1 to ${String(SECRET_TEXT_MAX)} characters`, schema }), isSecret: true };
 }
 
 /** A whole number within bounds; the unit is part of its name too. */
@@ -209,7 +219,8 @@ function make<T>(
   { doc, fallback }: VariableOptions,
   { range, schema }: { readonly range: string; readonly schema: z.ZodType<T, string> },
 ): Variable<T> {
-  return { name, doc, range, unit: null, fallback: fallback ?? null, isOptional: false, isSecretFile: false, schema };
+  const common = { unit: null, isOptional: false, isSecretFile: false, isSecret: false };
+  return { ...common, name, doc, range, fallback: fallback ?? null, schema };
 }
 
 /** Reads what its owner and its group alone may open. */
