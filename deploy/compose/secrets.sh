@@ -84,5 +84,7 @@ give 999:999 "$into/postgres"
 # The console's secret at the issuer is the issuer's to give: as client.secret, open to its owner and group alone.
 mkdir -p "$into/console"
 give 10001:10001 "$into/console"
+# Whoever starts Compose reads the *.env here; what is secret lies in folders that are each closed by themselves.
+chmod 0755 "$into"
 
 echo "secrets are in $into"
