@@ -140,6 +140,15 @@ export const BREAKS: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'deploy-service-under-another-name',
+    requirement: 'deploy/access',
+    spec: 'libs/service/src/provision/access.unit.spec.ts',
+    test: 'the rules of access let a service do its work under whatever name its user has',
+    file: 'libs/service/src/provision/access.ts',
+    find: 'joins(serviceGroup(serviceOf(user)))',
+    replace: 'joins(serviceGroup(user.name))',
+  },
+  {
     id: 'deploy-shell-before-the-program',
     requirement: 'deploy/images',
     spec: SPEC,

@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import type { AccessRule } from '@recourse/kafka';
+import { clusterPlanIn, differencesOf } from '@recourse/service/provision';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { clusterTools, KUBERNETES } from '../../scripts/lib/cluster-tools.mjs';
 import { root } from '../../scripts/lib/paths.mjs';
@@ -343,6 +345,21 @@ describe('the network', () => {
   });
 });
 
+/** What Strimzi makes of a rule. */
+function ruleOf(user: string, { type, name }: Acl['resource'], operation: string): AccessRule {
+  const inCapitals = (word: string): string => word.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
+  return {
+    principal: `User:${user}`,
+    host: '*',
+    permission: 'ALLOW',
+    pattern: 'LITERAL',
+    // The chart says what Kafka knows: kubeconform checks it above.
+    operation: inCapitals(operation) as AccessRule['operation'],
+    resource: inCapitals(type) as AccessRule['resource'],
+    name: type === 'cluster' ? 'kafka-cluster' : name,
+  };
+}
+
 describe('topics and users', () => {
   const may = (operation: string, topic: string): readonly string[] =>
     ofKind('KafkaUser')
@@ -410,6 +427,26 @@ describe('topics and users', () => {
     expect(held.map(({ spec }) => spec.quotas)).toEqual(outside.map(() => quotas));
     const free = manifests(render({ strimzi: { quotas: null } })).filter(({ kind }) => kind === 'KafkaUser');
     expect(free.filter(({ spec }) => spec.quotas !== undefined)).toEqual([]);
+  });
+
+  it('are as the plan says that the chart leaves for whoever checks them', () => {
+    const { data = {} } = named('ConfigMap', 'recourse-cluster-plan');
+    const plan = clusterPlanIn(JSON.parse(data['cluster.json'] ?? ''));
+    expect(plan.users).toHaveLength(ofKind('KafkaUser').length);
+    const topics = ofKind('KafkaTopic').map(({ metadata: { name }, spec: { partitions, replicas, config } }) => ({
+      name,
+      partitions,
+      replicationFactor: replicas,
+      config,
+    }));
+    const access = ofKind('KafkaUser').flatMap(({ metadata, spec: { authorization } }) =>
+      authorization.acls.flatMap(({ resource, operations }) =>
+        operations.map((operation) => ruleOf(metadata.name, resource, operation)),
+      ),
+    );
+    expect(access.length).toBeGreaterThan(100);
+    const found = differencesOf(plan, { topics, access, subjects: new Map() });
+    expect(found.filter(({ code }) => code !== 'SUBJECT_MISSING')).toEqual([]);
   });
 
   it('give a group to one user alone', () => {

@@ -64,7 +64,7 @@ function isNamed(user: ClusterUser, topic: string, words: readonly string[]): bo
     case 'auditor':
       return false;
     case 'service':
-      return words.includes(user.name);
+      return words.includes(serviceOf(user));
     case 'worker': {
       const adapter = topic.startsWith(REQUESTS) ? topic.slice(REQUESTS.length) : null;
       return words.includes(WORD_OF.worker) && (adapter === null || user.adapters.includes(adapter));
@@ -76,12 +76,17 @@ function isNamed(user: ClusterUser, topic: string, words: readonly string[]): bo
   }
 }
 
+/** A cluster may know a service under another name than ours. */
+function serviceOf({ name, service = name }: Extract<ClusterUser, { readonly as: 'service' }>): string {
+  return service;
+}
+
 /** Groups, names of transactions, and the cluster itself. */
 function beyondTopics(user: ClusterUser): readonly Right[] {
   const joins = (name: string): Right => ({ resource: 'GROUP', name, operation: 'READ' });
   switch (user.as) {
     case 'service':
-      return [joins(serviceGroup(user.name))];
+      return [joins(serviceGroup(serviceOf(user)))];
     case 'worker':
       // Whoever joined the other's group would take its work, or say that it was read.
       return user.adapters.map((adapter) =>

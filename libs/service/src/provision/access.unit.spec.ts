@@ -86,6 +86,16 @@ describe('the rules of access', () => {
     ]);
   });
 
+  it('let a service do its work under whatever name its user has', () => {
+    const of = (user: ClusterUser): readonly unknown[] =>
+      plannedAccess({ adapters: ['mail'], users: [user] }).map(({ principal: _name, ...right }) => right);
+    for (const service of SERVICES) {
+      const elsewhere = of({ as: 'service', name: `recourse-${service}-kafka`, service });
+      expect(elsewhere.length).toBeGreaterThan(2);
+      expect(elsewhere).toEqual(of({ as: 'service', name: service }));
+    }
+  });
+
   it('let who observes join those who observe, and who acts those who act, so that neither takes the work of the other', () => {
     const acts: ClusterUser = { as: 'worker', name: 'mail-hand', adapters: ['mail'] };
     const observes: ClusterUser = { as: 'worker', name: 'mail-eye', adapters: ['mail'], observes: true };

@@ -5,8 +5,8 @@ const NAME = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/);
 const ADAPTER = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/);
 
 const user = z.discriminatedUnion('as', [
-  /** Its name is that of the service. */
-  z.strictObject({ as: z.literal('service'), name: NAME }),
+  /** Its name is that of the service, unless `service` says which it is. */
+  z.strictObject({ as: z.literal('service'), name: NAME, service: NAME.optional() }),
   /** Writes what tools did and what was stated. */
   z.strictObject({ as: z.literal('producer'), name: NAME }),
   /** Serves adapters: reads their requests, and reports. One that `observes` looks at what others did, and joins those who do. */
