@@ -1,6 +1,7 @@
 // One environment variable: what it must be, said once for reading, for problems and for docs/reference/config.md.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { exposureOf } from '@recourse/kernel';
 import { z } from 'zod';
 
 /** How a variable is read. */
@@ -34,8 +35,6 @@ export interface VariableOptions {
 
 const HOST_PORT = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}$/;
 const KEY_BYTES_MIN = 32;
-/** Reading and writing by those who are neither owner nor in the file's group. */
-const OTHERS = 0o006;
 const OURS_ALONE = ', closed to others (mode 0640 or less)';
 const TEXT_MAX = 1_024;
 /** Servers take headers of so many bytes; a token of somebody in many groups has several thousand. */
@@ -237,10 +236,8 @@ function read(path: string, context: z.RefinementCtx, { closed }: { readonly clo
   try {
     const opened = openSync(path, 'r');
     try {
-      const { mode } = fstatSync(opened);
-      if (!closed || (mode & OTHERS) === 0) return readFileSync(opened);
-      const shown = (mode & 0o777).toString(8).padStart(4, '0');
-      return refuse('EXPOSED', `everybody on the machine may use the file (mode ${shown}): chmod o-rwx ${path}`);
+      const exposed = closed ? exposureOf(path, fstatSync(opened).mode) : null;
+      return exposed === null ? readFileSync(opened) : refuse('EXPOSED', exposed);
     } finally {
       closeSync(opened);
     }

@@ -1,6 +1,7 @@
 // As whom a program speaks to Kafka, and by which authority it knows a broker. Passwords come in files, never in variables.
 import { readFileSync } from 'node:fs';
 import type { KafkaOptions } from './options.js';
+import { secretTextIn } from './secret-file.js';
 
 /** What the environment says; programs with a table of their variables read the same three there. */
 export const ACCESS_VARIABLES = {
@@ -35,21 +36,27 @@ export function accessOf({ user, password, ca }: AccessGiven): KafkaAccess {
   };
 }
 
-/** The same from an environment, for programs without a table. Errors: TypeError, also for a file that cannot be read. */
+/**
+ * The same from an environment, for programs without a table.
+ *
+ * Errors: TypeError, also for a file that cannot be read, and for a password that others may read.
+ */
 export function accessIn(environment: Readonly<Record<string, string | undefined>>): KafkaAccess {
   const { user, passwordFile, caFile } = ACCESS_VARIABLES;
   return accessOf({
     user: environment[user] === '' ? undefined : environment[user],
-    password: contentOf(passwordFile, environment[passwordFile])?.trimEnd(),
-    ca: contentOf(caFile, environment[caFile]),
+    password: contentOf(passwordFile, environment[passwordFile], secretTextIn)?.trimEnd(),
+    ca: contentOf(caFile, environment[caFile], (path) => readFileSync(path, 'utf8')),
   });
 }
 
-function contentOf(variable: string, path: string | undefined): string | undefined {
+function contentOf(variable: string, path: string | undefined, read: (path: string) => string): string | undefined {
   if (path === undefined || path === '') return undefined;
   try {
-    return readFileSync(path, 'utf8');
+    return read(path);
   } catch (cause) {
-    throw new TypeError(`${variable} names ${path}, which cannot be read`, { cause });
+    throw new TypeError(`${variable} names ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
   }
 }

@@ -1,5 +1,5 @@
 // As whom a program speaks to Kafka: by variables, with the password in a file.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -10,7 +10,9 @@ const file = (name: string): string => join(folder, name);
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'recourse-access-'));
-  writeFileSync(file('password'), 'secret\n');
+  writeFileSync(file('password'), 'secret\n', { mode: 0o640 });
+  writeFileSync(file('open'), 'secret\n');
+  chmodSync(file('open'), 0o644);
   writeFileSync(file('ca.pem'), 'certificate');
 });
 afterAll(() => {
@@ -27,6 +29,14 @@ describe('the access of a program', () => {
     expect(accessIn({ RECOURSE_KAFKA_USER: 'agent', RECOURSE_KAFKA_PASSWORD_FILE: file('password') })).toEqual({
       sasl: { mechanism: 'scram-sha-512', username: 'agent', password: 'secret' },
     });
+  });
+
+  it('is refused with the password of a file that others may open, which it does not show', () => {
+    const told = { RECOURSE_KAFKA_USER: 'agent', RECOURSE_KAFKA_PASSWORD_FILE: file('open') };
+    const refused =
+      /^RECOURSE_KAFKA_PASSWORD_FILE names .*open: everybody on the machine may use the file \(mode 0644\)/;
+    expect(() => accessIn(told)).toThrow(refused);
+    expect(() => accessIn(told)).toThrow(TypeError);
   });
 
   it('speaks TLS where it is told who signs the brokers', () => {

@@ -57,5 +57,6 @@ export type { Lease, RetryBackoff } from './lease.js';
 export { earliestOf } from './stood-time.js';
 export type { StoodTime } from './stood-time.js';
 export type { Clock } from './clock.port.js';
+export { exposureOf } from './secret-file.js';
 export { systemClock } from './clock.system.js';
 export { ManualClock } from './clock.memory.js';

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -47,7 +47,7 @@ describe('the key of a service', () => {
   it('is refused with its files, before anything is written with it', () => {
     const [keyringFile, signingKeyFile] = [join(folder, 'keyring.json'), join(folder, 'owner.pem')];
     writeFileSync(keyringFile, keys.text);
-    writeFileSync(signingKeyFile, keys.pem('owner'));
+    writeFileSync(signingKeyFile, keys.pem('owner'), { mode: 0o600 });
     const from = (signingKeyId: string) =>
       signingFrom(
         { wires: 'strict', keyringFile, signingKeyFile, signingKeyId },
@@ -57,10 +57,29 @@ describe('the key of a service', () => {
     expect(from('owner')?.signer?.keyId).toBe('owner');
   });
 
+  it('is refused in a file that others may open, and the keyring, of public keys, is not', () => {
+    const [keyringFile, signingKeyFile] = [join(folder, 'open.json'), join(folder, 'open.pem')];
+    for (const [file, text] of [
+      [keyringFile, keys.text],
+      [signingKeyFile, keys.pem('owner')],
+    ] as const) {
+      writeFileSync(file, text);
+      chmodSync(file, 0o644);
+    }
+    const from = () =>
+      signingFrom(
+        { wires: 'strict', keyringFile, signingKeyFile, signingKeyId: 'owner' },
+        { ownerOf: () => 'things', clock: new ManualClock(NOW), service: 'things' },
+      );
+    expect(from).toThrow(/KEYRING_INVALID.*open\.pem.*everybody on the machine may use the file \(mode 0644\)/);
+    chmodSync(signingKeyFile, 0o440);
+    expect(from()?.signer?.keyId).toBe('owner');
+  });
+
   it('tells what is wrong with it, and with the file of the keyring, before anything is signed', async () => {
     const [keyringFile, signingKeyFile] = [join(folder, 'followed.json'), join(folder, 'followed.pem')];
     writeFileSync(keyringFile, keys.text);
-    writeFileSync(signingKeyFile, keys.pem('ending'));
+    writeFileSync(signingKeyFile, keys.pem('ending'), { mode: 0o600 });
     const clock = new ManualClock(NOW);
     const places = { wires: 'strict', keyringFile, signingKeyFile, signingKeyId: 'ending' } as const;
     const trouble = signingFrom(places, { ownerOf: () => 'things', clock, service: 'things' })?.trouble;

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Failure, parseKeyring, signerOf } from '@recourse/kernel';
 import type { Clock, Keyring } from '@recourse/kernel';
+import { secretTextIn } from '../secret-file.js';
 import { believedSigner } from './believed-signer.js';
 import type { Signing } from './signing.js';
 
@@ -10,7 +11,7 @@ export interface SigningPlaces {
   /** `open`: nothing is signed and everybody believed, as in the development stack. */
   readonly wires: 'strict' | 'open';
   readonly keyringFile: string | undefined;
-  /** PKCS#8 in PEM; without it the process may read and not write. */
+  /** PKCS#8 in PEM, closed to others; without it the process may read and not write. */
   readonly signingKeyFile: string | undefined;
   readonly signingKeyId: string | undefined;
 }
@@ -46,7 +47,7 @@ export function signingPlacesGiven(environment: Readonly<Record<string, string |
 /**
  * How a process signs and whom it believes; null where wires are open.
  *
- * Errors: Failure(KEYRING_INVALID) when wires are strict and a file is missing or cannot be read; Failure(KEY_NOT_BELIEVED) where the
+ * Errors: Failure(KEYRING_INVALID) when wires are strict and a file is missing or cannot be read, or others may read the key; Failure(KEY_NOT_BELIEVED) where the
  *         key of a service does not speak as it. Signing asks again: a key is believed until it is revoked or its time is over.
  */
 export function signingFrom(
@@ -71,7 +72,7 @@ export function signingFrom(
   const signer =
     signingKeyFile === undefined || signingKeyId === undefined
       ? null
-      : believedSigner(signerOf(signingKeyId, textOf(signingKeyFile)), { keyring, clock, service });
+      : believedSigner(signerOf(signingKeyId, textOf(signingKeyFile, secretTextIn)), { keyring, clock, service });
   const trouble = (): Failure | null => signer?.doubt() ?? problem();
   return { signer, keyring, ownerOf, clock, trouble, ...(onUnvouched === undefined ? {} : { onUnvouched }) };
 }
@@ -124,10 +125,11 @@ function stampOf(file: string): string {
   return `${String(mtimeMs)}/${String(size)}/${String(ino)}`;
 }
 
-function textOf(file: string): string {
+function textOf(file: string, read = (path: string): string => readFileSync(path, 'utf8')): string {
   try {
-    return readFileSync(file, 'utf8');
+    return read(file);
   } catch (cause) {
-    throw new Failure('KEYRING_INVALID', `${file} cannot be read`, { cause });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Failure('KEYRING_INVALID', `${file} cannot be read: ${why}`, { cause });
   }
 }

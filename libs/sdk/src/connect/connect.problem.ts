@@ -9,7 +9,7 @@ export const CONNECT_REMEDIES = {
   STACK_FILE_UNREADABLE: 'Name the data directory of a stack that was started with `npm start`',
   ADDRESS_INVALID: 'Write it as `http://host:port`, and brokers as `host:port` with commas between',
   KAFKA_ACCESS_INVALID:
-    'Give both of RECOURSE_KAFKA_USER and RECOURSE_KAFKA_PASSWORD_FILE, and files that can be read; a secure development stack keeps a file for each of its users',
+    'Give both of RECOURSE_KAFKA_USER and RECOURSE_KAFKA_PASSWORD_FILE, and files that can be read, that of the password by nobody else (`chmod o-rwx`); a secure development stack keeps a file for each of its users',
   TOKEN_MISSING: 'Give a `token`, RECOURSE_TOKEN_FILE or RECOURSE_TOKEN; a development stack has an issuer of its own',
   ISSUER_UNREACHABLE:
     'Check that the stack runs (`npm start` starts it) and that its address is right, or give a `token` of your own',
@@ -21,7 +21,7 @@ export const CONNECT_REMEDIES = {
   CONTRACT_UNREADABLE: 'Use an SDK of the version of the contract registry',
   ADAPTER_UNKNOWN: 'Start the stack with it (`RECOURSE_ADAPTERS=<adapter> npm start`), or create its request topic',
   KEYS_MISSING:
-    'Set RECOURSE_KEYRING_FILE, RECOURSE_SIGNING_KEY_FILE and RECOURSE_SIGNING_KEY_ID, or RECOURSE_WIRES=open where services run so',
+    'Set RECOURSE_KEYRING_FILE, RECOURSE_SIGNING_KEY_FILE (closed to others) and RECOURSE_SIGNING_KEY_ID, or RECOURSE_WIRES=open where services run so',
   LOG_UNKNOWN:
     'Give `logId` or RECOURSE_LOG_ID, as the services have it; a development stack says it itself (`dataDir`, or RECOURSE_DATA_DIR)',
   NOTICES_MISSING:

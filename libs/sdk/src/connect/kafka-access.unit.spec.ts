@@ -14,7 +14,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'recourse-kafka-access-'));
   const fileOf = (user: string): string => {
     const file = join(folder, `${user}.password`);
-    writeFileSync(file, `secret of ${user}\n`);
+    writeFileSync(file, `secret of ${user}\n`, { mode: 0o600 });
     return file;
   };
   stack = {
