@@ -167,6 +167,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'textOf(signingKeyFile)',
   },
   {
+    id: 'deploy-signal-while-it-starts',
+    requirement: 'deploy/images',
+    spec: 'libs/service/src/stop-on-signal.unit.spec.ts',
+    test: 'a program that is told to stop by SIGTERM ends with 0 at once while it starts: nothing of it needs an end',
+    file: 'libs/service/src/stop-on-signal.ts',
+    find: 'let end = (): Promise<void> => Promise.resolve();',
+    replace: 'let end = (): Promise<void> => new Promise(() => undefined);',
+  },
+  {
     id: 'deploy-shell-before-the-program',
     requirement: 'deploy/images',
     spec: SPEC,

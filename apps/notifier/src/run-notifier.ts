@@ -24,6 +24,7 @@ import {
   quietPause,
   ServiceModule,
   serviceSigning,
+  stopOnSignal,
 } from '@recourse/service';
 import type { Authenticate, EdgeContext, KnownSchemas } from '@recourse/service';
 import { createLogger, Metrics } from '@recourse/telemetry';
@@ -76,21 +77,15 @@ interface Parts {
 /** Starts the notifier; HTTP answers once the database and the logs are there. Errors: what no retry helps against. */
 export async function startNotifier(config: NotifierConfig): Promise<void> {
   const logger = createLogger({ service: NAME, instance: config.instance, level: config.logLevel });
+  const stopsBy = stopOnSignal();
   const parts = await partsOf(config, logger);
   const followers = followersOf(parts);
   const notifier = notifierOf(parts, followers);
   const app = await edgeOf(parts, notifier, followers);
   notifier.start();
   void parts.schemas.learn();
+  stopsBy(() => stop(parts, notifier, app));
   logger.info({ url: await app.getUrl(), endpoints: config.endpoints.map(({ name }) => name) }, 'listening');
-  let stopping: Promise<void> | null = null;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => {
-      stopping ??= stop(parts, notifier, app);
-      void stopping.finally(() => {
-        process.exit(0);
-      });
-    });
 }
 
 async function stop(
@@ -127,7 +122,7 @@ async function partsOf(config: NotifierConfig, logger: Logger): Promise<Parts> {
   return { config, authenticate, store, schemas, opened, heads, bell, metrics, logger };
 }
 
-/** Until it listens, a signal ends the process; so nothing here has to stop trying. */
+/** While it starts, a signal ends the process; so nothing here has to stop trying. */
 function reached<T>(logger: Logger, what: string, work: () => Promise<T>): Promise<T> {
   return persistently(work, {
     signal: new AbortController().signal,
