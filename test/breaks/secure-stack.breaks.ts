@@ -25,7 +25,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/service/src/provision/access.unit.spec.ts',
     test: 'the rules of access let recourse.recoveries be written by its owner recovery-orchestrator, who reads it too, and by nobody else',
     file: 'libs/service/src/provision/access.ts',
-    find: 'return words.includes(user.name);',
+    find: 'return words.includes(serviceOf(user));',
     replace: 'return words.length > 0;',
   },
   {
