@@ -1,6 +1,6 @@
 // The contracts log folded into a map, and how contracts are read out of it.
 //
-// Entries: `digest/<hex>` is every version ever registered, with the instant since which it is the newest of its owner no more (`until`);
+// Entries: `digest/<hex>` is every version ever registered, with the instant since which it is the newest of its owner no more (`until`), and which came `next`;
 // `name/<owner>/<capability>` is the latest, as long as it is not retired, and since when it is (`since`);
 // `editors/<owner>/<capability>` is who made the newest version, retired or not. The owner is a tenant, or `*` for the platform;
 // `closer/<capability>` says that some contract names this capability as what closes a window; `handles/<capability>` which arguments of
@@ -78,9 +78,31 @@ export function isSuperseded(view: ContractEntries, tenant: string, named: Known
   const { contract, digest, retired: isRetired } = named;
   const binding = contractByName(view, tenant, contract.name);
   if (binding?.digest.equals(digest) === true) return false;
-  const until = view.get(`digest/${digest.toString('hex')}`)?.['until'] ?? sinceOf(view, binding);
-  if (now - Number(until) <= SUPERSEDED_GRACE_MS) return false;
+  if (now - endOf(view, named, binding) <= SUPERSEDED_GRACE_MS) return false;
   return isRetired || binding === undefined || governing(named, binding) !== named;
+}
+
+/** Since when a version may be named no more: it was retired, the first stricter one of its owner came, none of its owner binds, or one of the other owner does. */
+function endOf(view: ContractEntries, named: KnownContract, binding: KnownContract | undefined): number {
+  const ends = [entryOf(view, named.digest.toString('hex'))?.['retired_at'], stricterSince(view, named)];
+  const said = ends.filter((end): end is number => typeof end === 'number');
+  return said.length > 0 ? Math.min(...said) : Number(sinceOf(view, binding));
+}
+
+/** Goes through the versions that came after it; what ends them is the retirement of the newest. */
+function stricterSince(view: ContractEntries, named: KnownContract): unknown {
+  let entry = entryOf(view, named.digest.toString('hex'));
+  for (;;) {
+    const next = typeof entry?.['next'] === 'string' ? entry['next'] : null;
+    if (next === null) return entry?.['until'];
+    const follower = contractByDigest(view, Buffer.from(next, 'hex'));
+    if (follower !== undefined && governing(named, follower) !== named) return entry?.['until'];
+    entry = entryOf(view, next);
+  }
+}
+
+function entryOf(view: ContractEntries, digest: string): Doc | undefined {
+  return view.get(`digest/${digest}`);
 }
 
 /** Since when a version is the newest of its owner. */
@@ -117,7 +139,7 @@ function registered(
   const place = `${String(body['tenant'])}/${name}`;
   const editors = [body['registered_by'], body['confirmed_by']].filter((who) => typeof who === 'string');
   return [
-    ...ended(String(get(`name/${place}`)?.['digest']), decidedAt, get),
+    ...ended(String(get(`name/${place}`)?.['digest']), digest, decidedAt, get),
     [`digest/${digest}`, { body: body['body'], retired: false, name, editors }],
     [`name/${place}`, { digest, version: body['version'], body: body['body'], since: decidedAt }],
     [`editors/${place}`, { editors }],
@@ -126,14 +148,15 @@ function registered(
   ];
 }
 
-/** A version that is the newest no more; only the first end counts. */
+/** A version that is the newest no more, and which came next. */
 function ended(
   digest: string,
+  next: string,
   until: number,
   get: (key: string) => Doc | undefined,
 ): readonly (readonly [string, Doc])[] {
   const entry = get(`digest/${digest}`);
-  return entry === undefined || entry['until'] !== undefined ? [] : [[`digest/${digest}`, { ...entry, until }]];
+  return entry === undefined || digest === next ? [] : [[`digest/${digest}`, { ...entry, until, next }]];
 }
 
 /** What one contract gives the handle to takes handles, whoever else calls it, also once that contract is retired. */
@@ -182,7 +205,9 @@ function retired(
   const name = `name/${String(body['tenant'])}/${String(body['name'])}`;
   const entry = get(`digest/${digest}`);
   return [
-    ...(entry === undefined ? [] : [[`digest/${digest}`, { until: decidedAt, ...entry, retired: true }] as const]),
+    ...(entry === undefined
+      ? []
+      : [[`digest/${digest}`, { until: decidedAt, ...entry, retired: true, retired_at: decidedAt }] as const]),
     ...(get(name)?.['digest'] === digest ? [[name, null] as const] : []),
   ];
 }

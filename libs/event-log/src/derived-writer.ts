@@ -12,7 +12,7 @@ import { BackgroundLoop } from './background.js';
 import { holdsPosition } from './input-cut.js';
 import type { BatchSealer, LogPosition, OwnLogOptions } from './own-log.js';
 import { OwnLog } from './own-log.js';
-import type { AcceptedRecord, Derived } from './service-core.js';
+import type { AcceptedRecord, Derived, Doc } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
 
 export interface DerivedWriterOptions {
@@ -152,24 +152,39 @@ export class DerivedWriter {
     if (this.#sinceCache >= CACHE_EVERY) await this.#cache();
   }
 
-  /** Behind an accepted cut the tail says what was written only where it was written after it. */
+  /** Behind an accepted cut the tail says what was written only where it follows from the source as it is now. */
   async #passCuts(records: readonly AcceptedRecord[]): Promise<void> {
     for (const { type, seq } of records)
-      if (type === CUT_ACCEPTED && seq < this.#written.seq && !(await this.#hasBegunAnew(seq)))
+      if (type === CUT_ACCEPTED && seq < this.#written.seq && !(await this.#isTailOfSource()))
         this.#written = { seq, index: -1 };
   }
 
-  /** Places of a derived log go up, but for a cut: the last that go up without a break tell of the source behind it, where they begin there. */
-  async #hasBegunAnew(behind: number): Promise<boolean> {
-    let last: Written = { seq: 0, index: -1 };
-    let anew = 0;
-    for await (const records of this.#derived.read(this.#derived.origin()))
-      for (const { body } of records) {
-        const next = placeOf(body, last);
-        if (body['source_seq'] !== undefined && !isAfter(next, last)) anew = next.seq;
-        last = next;
-      }
-    return anew > behind;
+  /** Does the source hold what the last derived record was made of? */
+  async #isTailOfSource(): Promise<boolean> {
+    const { codecs } = this.options.log;
+    const { sourceTopic, derivedTopic, derive } = this.options;
+    const told = await this.#find(derivedTopic, () => true);
+    const { seq, index } = placeOf(told?.body ?? {}, this.#written);
+    const source = await this.#find(sourceTopic, (record) => record.seq === seq);
+    const made = source === null ? undefined : derive(source)[index];
+    if (told === null || made === undefined) return false;
+    const chained = { seq: told.seq, prev_hash: told.prevHash, decided_at: told.decidedAt };
+    const encoded = (type: string, body: Doc): Buffer => codecs.encode(derivedTopic, type, { ...body, ...chained });
+    const body = { ...made.body, source_seq: seq, source_index: index };
+    return made.type === told.type && encoded(made.type, body).equals(encoded(told.type, told.body));
+  }
+
+  /** The last record of a log that is looked for; null where there is none. */
+  async #find(topic: string, isIt: (record: AcceptedRecord) => boolean): Promise<AcceptedRecord | null> {
+    const log = new OwnLog({ ...this.options.log, topic });
+    let found: AcceptedRecord | null = null;
+    try {
+      await log.prepare();
+      for await (const records of log.read(log.origin())) found = records.findLast(isIt) ?? found;
+    } finally {
+      await log.close();
+    }
+    return found;
   }
 
   async #append(owed: readonly Owed[]): Promise<void> {

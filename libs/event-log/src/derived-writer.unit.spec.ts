@@ -168,6 +168,27 @@ describe('a derived log', () => {
     },
   );
 
+  it('goes on behind a second cut that is as deep', async () => {
+    await world.start('a');
+    for (const [at, from] of [1, 7, 13].entries()) {
+      for (let id = from; id < from + 6; id += 1) {
+        const before = (await notices()).length;
+        await state(String(id));
+        await world.until('told', async () => (await notices()).length > before);
+      }
+      const told = await notices();
+      for (let id = from; id < from + 6; id += 1) expect(told).toContain(`${String(id)}:second:1`);
+      if (at === 2) break;
+      world.kill(at === 0 ? 'a' : 'b');
+      await cutBehind('1');
+      world.database.wipe();
+      await world.start(at === 0 ? 'b' : 'c');
+      // What the wire holds is decided, and told, once more.
+      const last = `${String(from + 5)}:second:1`;
+      await world.until('anew', async () => (await notices()).filter((one) => one === last).length === 2);
+    }
+  });
+
   it('is written once by two owners', async () => {
     await world.start('a');
     await state('1');

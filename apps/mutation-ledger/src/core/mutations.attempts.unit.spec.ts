@@ -4,6 +4,7 @@ import { contractDigest, notHappened } from '@recourse/contract';
 import { LEDGER_POLICY } from '../rules/mutation/mutation.decider.js';
 import { fact, WAYS } from '@recourse/testing';
 import {
+  ASKING,
   contractText,
   executed,
   intent,
@@ -66,10 +67,38 @@ describe.each(WAYS)('a call that failed and is planned anew, $way', ({ isRebuilt
       .when(reported(first, found), NOW + 1_050 + WITHIN)
       .then(fact('WorkerAnswered', { verdict: 'not_met' }), fact('MutationRecorded', { execution_state: 'failed' }));
     const later = NOW + 3 * WITHIN;
-    run.when(again(later), later + 1).whenDue(later + 1 + WITHIN);
+    run.when(again(later), later + 1);
+    run
+      .when(reported(first, { outcome: 'failed', observations: [] }), later + 2)
+      .then(fact('AnswerRefused', { code: 'ALREADY_ANSWERED' }));
+    run.whenDue(later + 1 + WITHIN);
     const second = request(run);
     expect(second.leg_id).not.toBe(first.leg_id);
     expect(second).toMatchObject({ kind: 'reconcile', attempt: 2 });
+  });
+
+  it('is not ended by a late word about the attempt before, and is looked at as often as that one was', () => {
+    const run = start(true)
+      .when(again(NOW + 1_000), NOW + 1_001)
+      .whenDue(NOW + 1_001 + WITHIN);
+    const first = request(run);
+    run.when(executed({ ...FAILED, event_id: 'ev-2', committed_at: NOW + 1_002 + WITHIN }), NOW + 1_003 + WITHIN);
+    const later = NOW + 2 * WITHIN;
+    run.when(again(later), later + 1);
+    const found = { outcome: 'unverified', observations: [seen('reconcile', notHappened())] } as const;
+    run.when(reported(first, found), later + 2);
+    expect(run.rows('mutation').map(({ doc }) => doc)).toMatchObject([{ execution_state: 'planned' }]);
+    run.whenDue(later + 1 + WITHIN);
+    run
+      .when(reported(request(run), { outcome: 'unknown' }), later + 50 + WITHIN)
+      .then(fact('WorkerAnswered', { verdict: 'unknown', retry_at: later + 50 + WITHIN + ASKING.backoff.baseMs }));
+  });
+
+  it('takes a late copy of the intent before for what it is', () => {
+    start()
+      .when(again(NOW + 1_000), NOW + 1_001)
+      .when(planned(intent({ planned_at: NOW - 5 })), NOW + 1_002)
+      .thenNothing();
   });
 
   it('is not planned anew by a late copy of the first intent, nor by another agent, nor once people have it', () => {

@@ -86,6 +86,29 @@ describe.each(WAYS)('an action that names a version of before, $way', ({ isRebui
     run.when(executed(refund({ committed_at: late })), late).then(SUPERSEDED);
   });
 
+  it('has its hour from when it could be named no more, however long it had not been the newest', () => {
+    const { run, contracts } = ledger({ isRebuilt });
+    contracts.append('payments.issue_refund', registered(LOOSER), NOW);
+    contracts.append('payments.issue_refund', { ...RETIRED }, late);
+    run.when(executed(refund({ committed_at: late + SUPERSEDED_GRACE_MS })), late + SUPERSEDED_GRACE_MS).then(BOUND);
+    const other = ledger({ isRebuilt });
+    other.contracts.append('payments.issue_refund', registered(LOOSER), NOW);
+    other.contracts.append(
+      'payments.issue_refund',
+      registered(contractText({ version: 3, reversal_window_ms: 900_000 })),
+      late,
+    );
+    other.run
+      .when(executed(refund({ committed_at: late + SUPERSEDED_GRACE_MS })), late + SUPERSEDED_GRACE_MS)
+      .then(BOUND);
+    other.run
+      .when(
+        executed(refund({ effect_key: 'another', committed_at: late + SUPERSEDED_GRACE_MS })),
+        late + SUPERSEDED_GRACE_MS + 1,
+      )
+      .then(SUPERSEDED);
+  });
+
   it('is judged by when it was planned, and not by how late its outcome is told', () => {
     after(registered(STRICTER), isRebuilt)
       .when(planned(intent()), NOW)

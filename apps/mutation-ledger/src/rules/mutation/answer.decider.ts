@@ -11,7 +11,7 @@ import { plainPayload } from '@recourse/contract';
 import { backoffMs, sha256Hex } from '@recourse/kernel';
 import type { FoundOut, LegReported, Observation, ToolExecuted, ToolOutcome } from '@recourse/messages';
 import { contentHash } from '../identity.js';
-import { askObserver, askPerson, attemptsOf } from './asking.decider.js';
+import { askedOf, askObserver, askPerson, attemptsOf, isMoot } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
 import { cancelHeld, endHold, giveBackStaged, isHeld, isSpokenAgainst, letGo } from './hold.decider.js';
 import type { HoldContext } from './hold.decider.js';
@@ -105,11 +105,12 @@ function close(ask: Ask, answer: Answer, mutation: Mutation, context: AnswerCont
 }
 
 /** A look, or a cancel under its key, may be repeated; letting go may not. */
-function retryAt(ask: Ask, { verdict }: Reading, { terms }: Mutation, { now, policy }: AnswerContext): number | null {
+function retryAt(ask: Ask, { verdict }: Reading, mutation: Mutation, { now, policy }: AnswerContext): number | null {
   if (isConfirming(ask)) return null;
+  const asked = askedOf(mutation, ask.kind).length;
   const isSettled = verdict === 'met' || (verdict === 'not_met' && ask.kind !== 'cancel');
-  if (isSettled || terms === null || ask.attempt >= attemptsOf(ask.kind, terms, policy)) return null;
-  return now + backoffMs(ask.attempt, policy.backoff);
+  if (isSettled || mutation.terms === null || asked >= attemptsOf(ask.kind, mutation.terms, policy)) return null;
+  return now + backoffMs(asked, policy.backoff);
 }
 
 function consequences(ask: Ask, answer: Answer, mutation: Mutation, context: AnswerContext): readonly MutationRecord[] {
@@ -236,7 +237,7 @@ function takeLate(
 ): readonly MutationRecord[] {
   const { reading } = answer;
   if (ask.answered === reading.verdict) return [];
-  if (reading.verdict === 'unknown' || ask.kind === 'observe' || isWatched(ask, mutation))
+  if (isMoot(ask, reading.verdict) || isWatched(ask, mutation))
     return [refuseAnswer(message, ask.answered === 'overtaken' ? 'OVERTAKEN' : 'ALREADY_ANSWERED')];
   if (ask.kind === 'cancel')
     return reading.verdict === 'met'

@@ -8,7 +8,7 @@
 import { adapterOf } from '@recourse/contract';
 import { ASK_PREFIX, deriveId, grantLease, leaseIdOf } from '@recourse/kernel';
 import type { Lease, RetryBackoff } from '@recourse/kernel';
-import type { ContractTerms, LegStep, RecoveryCall, ToBeConfirmed } from '@recourse/messages';
+import type { AskVerdict, ContractTerms, LegStep, RecoveryCall, ToBeConfirmed } from '@recourse/messages';
 import { OWNER_OF_OVERDUE } from '../owners.js';
 import type { Ask, AskKind, Mutation } from './mutation.messages.js';
 import type { MutationRecord } from '../record.messages.js';
@@ -60,8 +60,13 @@ export function capabilityAsked(
   }
 }
 
+/** Says nothing now: nobody knows, a look counts in its time alone, and that an attempt before had no effect is no word on the one under way. */
+export function isMoot({ kind, is_past }: Ask, verdict: AskVerdict): boolean {
+  return verdict === 'unknown' || kind === 'observe' || (is_past === true && verdict !== 'met');
+}
+
 /** What workers were asked of this attempt. */
-function askedOf({ forward }: Pick<Mutation, 'forward'>, kind: AskKind): readonly Ask[] {
+export function askedOf({ forward }: Pick<Mutation, 'forward'>, kind: AskKind): readonly Ask[] {
   return forward?.asks.filter((ask) => ask.kind === kind && ask.is_past !== true) ?? [];
 }
 

@@ -76,7 +76,14 @@ export function standingOfIntent(event: ToolPlanned, mutation: Mutation | undefi
   const { planned_sha256: before } = mutation;
   if (before?.equals(contentHash('ToolPlanned', event)) === true) return 'known';
   if (isNextAttempt(event, mutation)) return 'new';
+  if (isOfBefore(event, mutation)) return 'known';
   return before === null ? 'known' : 'conflict';
+}
+
+/** An attempt that has ended was planned before the one that is on record: its intent may be delivered once more. */
+function isOfBefore(event: ToolPlanned, mutation: Mutation): boolean {
+  const since = mutation.forward?.since ?? null;
+  return endsOf(mutation) > 0 && since !== null && event.planned_at < since && isOfAgent(event, mutation);
 }
 
 /** The call failed without effect, nobody else has it, and its agent means to make it again, after that failure by its own clock. */
