@@ -3,6 +3,7 @@
 // Boundary: checks and reserves before the call, and publishes nothing: the ledger records the compensation from the verdict
 // of the orchestrator, so there is one account of it, and the accountant settles the reservation by that record.
 import type { Json } from '@recourse/kernel';
+import { isStream, lastOf } from '../tool/streamed.js';
 import { ToolRejected } from '../tool/tool.js';
 import type { Tool, ToolContext } from '../tool/tool.js';
 import { refuseUnusable } from './given.js';
@@ -52,11 +53,13 @@ interface Thrown {
   readonly error: unknown;
 }
 
-/** The tool, with what it throws kept for its worker, which reads it. */
+/** The tool, with what it throws kept for its worker, which reads it; one that streams is run to its end here. */
 function noting(tool: Tool, thrown: Thrown[]): Tool {
   return async (args, context) => {
     try {
-      return await tool(args, context);
+      const given: unknown = await tool(args, context);
+      // The answer of the tool, or what a stream of them gives last, which is one.
+      return (isStream(given) ? await lastOf(given) : given) as Json;
     } catch (error) {
       thrown.push({ error });
       throw error;

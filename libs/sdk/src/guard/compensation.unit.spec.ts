@@ -114,6 +114,18 @@ describe('a guarded compensation', () => {
       await expect(scene(() => Promise.reject(thrown)).compensate(args, context)).rejects.toBe(thrown);
   });
 
+  it('that streams is refused in the words of its tool as well', async () => {
+    for (const thrown of [new ToolRejected('already_reversed', 'it is reversed'), new ToolConflict('changed since')]) {
+      const breaking = async function* (): AsyncGenerator<Json> {
+        yield { status: 'working' };
+        await Promise.resolve();
+        throw thrown;
+      };
+      // The tools of a kit may stream what they answer, and a worker takes them as they are.
+      await expect(scene(breaking as unknown as Tool).compensate(args, context)).rejects.toBe(thrown);
+    }
+  });
+
   it('ends when its tool does, and no sooner: its worker, which waits as long as the contract says, knows what runs', async () => {
     const gate = Promise.withResolvers<Json>();
     const { compensate, clock } = scene(() => gate.promise, {}, { call_timeout_ms: 100 });
