@@ -83,6 +83,25 @@ describe("the execute of a kit's tool", () => {
     expect(told).toMatchObject({ outcome: 'succeeded', externalTransactionRef: 'rf_1', result: { refund: 'rf_1' } });
   });
 
+  it('that answers with what can be read on in, as a page of a list, has its answer there: nothing of it is read on', async () => {
+    let fetched = 0;
+    class Page {
+      readonly data = ['rf_1'];
+      readonly has_more = true;
+      async *[Symbol.asyncIterator]() {
+        await Promise.resolve();
+        fetched += 1;
+        yield 'rf_2';
+      }
+    }
+    const { options } = scene();
+    const answer = await guardExecute(() => new Page(), options)(input);
+    expect([answer, fetched]).toEqual([
+      expect.objectContaining({ kind: 'succeeded', value: { data: ['rf_1'], has_more: true } }),
+      0,
+    ]);
+  });
+
   it.each([
     ['nobody knows what it did', new Error('socket hang up'), 'uncertain'],
     ['it says that nothing happened', new ToolRejected('CLOSED', 'closed'), 'failed'],

@@ -2,7 +2,7 @@
 import { memberOf } from './thrown.js';
 
 /** What a tool that answers with `Given` answers in the end. */
-export type Last<Given> = Given extends AsyncIterable<infer One> ? One : Given;
+export type Last<Given> = Given extends AsyncIterable<infer One> & { readonly next: unknown } ? One : Given;
 
 type Stream = AsyncIterable<unknown> | Iterable<unknown>;
 
@@ -17,12 +17,10 @@ export async function lastOf(given: Stream): Promise<unknown> {
   return last;
 }
 
-/** Is what a tool gave a stream of its answers? A list or a map is none: it is there. What is none is read at once, as it was given. */
+/** Is what a tool gave a stream of its answers, as a generator is? A list, a page of one or a file that can be read on in is none: it is there. What is none is read at once, as it was given. */
 export function isStream(given: unknown): given is Stream {
-  return (
-    isCall(memberOf(given, Symbol.asyncIterator)) ||
-    (isCall(memberOf(given, Symbol.iterator)) && isCall(memberOf(given, 'next')))
-  );
+  const isIterable = [Symbol.asyncIterator, Symbol.iterator].some((name) => isCall(memberOf(given, name)));
+  return isIterable && isCall(memberOf(given, 'next'));
 }
 
 const isCall = (member: unknown): boolean => typeof member === 'function';
