@@ -923,8 +923,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
     test: 'a guarded call that was begun before is known from its claim before the record has heard of it, and twice at most',
     file: 'libs/sdk/src/guard/guard.ts',
-    find: "return answer === 'granted'",
-    replace: "return answer === 'granted' || attempt > 0",
+    find: "if (answer === 'granted') return null;",
+    replace: "if (answer === 'granted' || attempt > 0) return null;",
   },
   {
     id: 'guides-old-answer-of-budget',

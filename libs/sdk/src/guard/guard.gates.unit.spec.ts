@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { forwardApprovalId } from '@recourse/contract';
 import { Failure } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
 import { releaseDiff, releaseRef } from '../release.js';
 import type { ReleaseTuple } from '../release.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
@@ -374,6 +375,18 @@ describe('a guarded call that was begun before', () => {
     expect(await run()).toMatchObject({ kind: 'refused', code: 'CLAIM_UNAVAILABLE' });
     expect(calls()).toBe(0);
     expect(await refund({ options: { budget } }).run()).toMatchObject({ kind: 'succeeded' });
+  });
+
+  it('that certainly failed gives its budget back, also where another call of it lost the claim meanwhile', async () => {
+    const [budget, gate] = [new MemoryBudget(500_000), Promise.withResolvers<Json>()];
+    const tool = { execute: () => gate.promise };
+    const { run, calls } = refund({ options: { budget, claims: new MemoryClaimStore() }, tool });
+    const failing = run();
+    while (calls() === 0) await Promise.resolve();
+    expect(await run()).toMatchObject({ kind: 'uncertain', error_kind: 'RECONCILIATION_PENDING' });
+    gate.reject(new ToolRejected('RATE_LIMITED', 'later'));
+    expect(await failing).toMatchObject({ kind: 'failed' });
+    expect(await refund({ options: { budget } }).run({ stepId: 'other' })).toMatchObject({ kind: 'succeeded' });
   });
 
   it.each([

@@ -34,7 +34,7 @@ import { perform } from './perform.js';
 import type { Performed } from './perform.js';
 import { placeProblems } from './place.js';
 import { argsWritten, intentProblem } from './recorded.js';
-import { counted } from './same-effect.js';
+import { counted, letsGo } from './same-effect.js';
 import { shownOf } from './shown.js';
 import type { Shown } from './shown.js';
 
@@ -200,13 +200,12 @@ async function claim({ action, options }: Situation, { attempt }: Ready): Promis
   if (options.claims === undefined) return null;
   try {
     const answer = await options.claims.claim({ id: mutationOf(action), attempt, workerId: action.agentId });
-    return answer === 'granted'
-      ? null
-      : objection(
-          options,
-          trouble('RECONCILIATION_PENDING', 'a call was begun here, and nobody knows yet how it ended'),
-          pending(action),
-        );
+    if (answer === 'granted') return null;
+    const begun = trouble('RECONCILIATION_PENDING', 'a call was begun here, and nobody knows yet how it ended');
+    const stopped = objection(options, begun, pending(action));
+    // What is reserved is for the call that was begun: that one gives it back, if it fails.
+    if (stopped !== null) letsGo(action, options);
+    return stopped;
   } catch (cause) {
     const stopped = objection(options, trouble('CLAIM_UNAVAILABLE', textOf(cause)));
     if (stopped !== null) await withoutEffect(action, options);

@@ -36,7 +36,7 @@ export function holds(action: Action, seen: Seen): void {
   change(action, seen, { calls: 0, holding: 1 });
 }
 
-/** A call that held its effect ended without it. */
+/** A call that held its effect ended without it, or left it to another. */
 export function letsGo(action: Action, seen: Seen): void {
   change(action, seen, { calls: 0, holding: -1 });
 }
