@@ -18,7 +18,7 @@ import { recordOf } from '@recourse/messages';
 import type { Codecs, TopicRecords } from '@recourse/messages';
 import { quietly } from '../quietly.js';
 import type { PositionStore } from '../stores/position-store.port.js';
-import { cutBehind, isAhead, isThere } from './standing.js';
+import { cutBehind, isAhead, whereIs } from './standing.js';
 
 /** Derived log on which commits and their rollbacks are announced. */
 export const NOTIFICATIONS_TOPIC = 'recourse.rollback-notifications';
@@ -60,7 +60,6 @@ export interface NotificationConsumer {
 
 const POLL_MS = 200;
 const RETRY_PAUSE_MS = 500;
-const CUTS: readonly Failure['code'][] = ['CURSOR_OUT_OF_RANGE', 'LOG_CUT'];
 
 /**
  * Makes a consumer of notifications: each in order, each commit with its rollback (P9).
@@ -148,8 +147,8 @@ class ChainConsumer implements NotificationConsumer {
         const rest = Math.min(pollMs, pollMs - (clock.now() - began));
         if (isEmpty && rest > 0) await clock.sleep(rest, this.stopped.signal);
       } catch (cause) {
-        // Whose place is not there looks first whether what it heard is.
-        if (cause instanceof Failure && CUTS.includes(cause.code)) place.isSure = false;
+        // Whatever went wrong, the log may be another by now.
+        place.isSure = false;
         this.onTrouble(place.partition, cause);
         await clock.sleep(RETRY_PAUSE_MS, this.stopped.signal);
       }
@@ -157,22 +156,18 @@ class ChainConsumer implements NotificationConsumer {
   }
 
   /** Looks whether what was heard stands in the log. Errors: Failure(LOG_CUT); those of broker and registry. */
-  private async assure(reader: RawReader, place: Place, isAhead = false): Promise<void> {
+  private async assure(reader: RawReader, place: Place): Promise<void> {
+    const heard = { topic: NOTIFICATIONS_TOPIC, ...place };
     const { high } = await reader.range(NOTIFICATIONS_TOPIC, place.partition);
-    const isUnknown = place.record === null && isAhead;
-    if (isUnknown || !(await this.stands(reader, place, high)))
-      throw cutBehind({ topic: NOTIFICATIONS_TOPIC, ...place });
+    if (place.head.seq > 0) {
+      const record = await whereIs(reader, this.options.codecs, heard);
+      if (record === null) throw cutBehind(heard);
+      place.record = record;
+    }
     // Void records behind it may be gone: nobody heard those.
     if (place.offset > high) place.offset = (place.record ?? -1) + 1;
     place.isSure = true;
     this.options.onPlace?.(place.partition, place.offset);
-  }
-
-  private async stands(reader: RawReader, { record, ...place }: Place, high: number): Promise<boolean> {
-    if (place.head.seq === 0) return true;
-    return record === null
-      ? place.offset <= high
-      : isThere(reader, this.options.codecs, { topic: NOTIFICATIONS_TOPIC, record, ...place });
   }
 
   /** Reads one fetch and handles it; answers how many records it held. */
@@ -183,7 +178,7 @@ class ChainConsumer implements NotificationConsumer {
     });
     for (const record of records) {
       if (this.stopped.signal.aborted) break;
-      if (place.head.seq > 0 && isAhead(record, place.head)) await this.assure(reader, place, true);
+      if (place.head.seq > 0 && isAhead(record, place.head)) await this.assure(reader, place);
       await this.take(record, place);
     }
     if (records.length === 0) this.tellVoid(place);

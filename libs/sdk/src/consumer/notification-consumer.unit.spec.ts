@@ -5,6 +5,7 @@ import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import { ManualClock } from '@recourse/kernel';
 import { createCodecs, settledIn } from '@recourse/messages';
 import { MemoryPositionStore } from '../stores/position-store.memory.js';
+import type { PositionStore } from '../stores/position-store.port.js';
 import { createNotificationConsumer, NOTIFICATIONS_TOPIC } from './notification-consumer.js';
 import type { Notification, NotificationConsumer } from './notification-consumer.js';
 
@@ -21,7 +22,7 @@ class Stage {
   readonly clock = new ManualClock();
   readonly broker = new MemoryBroker();
   readonly registry = new MemoryRegistry();
-  readonly positions = new MemoryPositionStore();
+  positions: PositionStore = new MemoryPositionStore();
   readonly heard: Notification[] = [];
   readonly troubles: unknown[] = [];
   handle: (notification: Notification) => Promise<void> = (notification) => {
@@ -54,12 +55,12 @@ class Stage {
     return consumer;
   }
 
-  /** Appends a settlement of one commit; a void one does not follow the head. */
-  async append(mutationId: string | null, isVoid = false): Promise<void> {
+  /** Appends a settlement of one commit; a void one does not follow the head, and may claim to be far ahead of it. */
+  async append(mutationId: string | null, isVoid = false, ahead = 0): Promise<void> {
     const codecs = createCodecs(this.registry.forActor('ledger'));
     await codecs.prepareWriter(NOTIFICATIONS_TOPIC, { register: true });
     const value = codecs.encode(NOTIFICATIONS_TOPIC, 'RollbackSettled', {
-      seq: this.head.seq + 1,
+      seq: this.head.seq + 1 + ahead,
       prev_hash: isVoid ? Buffer.alloc(32, 9) : this.head.hash,
       source_seq: 1,
       source_index: 0,
@@ -117,6 +118,24 @@ describe('a notification consumer', () => {
     await stage.append('mut_2');
     await stage.start();
     expect(await stage.waitFor(2)).toEqual(['mut_1', 'mut_2']);
+  });
+
+  it('goes on past void records where its store keeps no more than the head and the next offset', async () => {
+    const kept = new MemoryPositionStore();
+    stage.positions = {
+      load: (...asked) => kept.load(...asked),
+      save: (topic, partition, { offset, seq, hash }) => kept.save(topic, partition, { offset, seq, hash }),
+    };
+    await stage.append('mut_1');
+    await stage.append('mut_forged', true);
+    const first = await stage.start();
+    await stage.waitFor(1);
+    for (let turn = 0; turn < 20; turn += 1) await stage.clock.advance(1);
+    await first.stop();
+    await stage.append('mut_forged', true, 7);
+    await stage.append('mut_2');
+    await stage.start();
+    expect([await stage.waitFor(2), stage.troubles]).toEqual([['mut_1', 'mut_2'], []]);
   });
 
   it('offers a record again after its handler failed, and nothing past it meanwhile', async () => {

@@ -1,5 +1,6 @@
 // Where a consumer of rollbacks stands: in its scope, and in a log that may be restored from an older copy.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Failure } from '@recourse/kernel';
 import { MemoryInbox } from './inbox.memory.js';
 import type { MemoryRows } from './inbox.memory.js';
 import { createRollbackConsumer } from './rollback-consumer.js';
@@ -156,46 +157,72 @@ describe('a consumer of rollbacks whose log was restored from an older copy', ()
   });
 
   it('halts while it runs: at the end that is not there any more, and at a record that follows on one it did not hear', async () => {
-    const [short, long] = [new RollbackStage(), new RollbackStage()];
+    const [short, next, long] = [new RollbackStage(), new RollbackStage(), new RollbackStage()];
     for (const commit of ['a', 'b', 'c']) await short.fall({ commit });
+    for (const commit of ['a', 'b', 'c', 'f', 'g', 'h']) await next.fall({ commit });
     for (const commit of ['a', 'b', 'c', 'f', 'g', 'h', 'i']) await long.fall({ commit });
-    let now = stage;
-    const kafka = stage.broker.forActor('consumer');
-    const moving: typeof kafka = {
+    const moved = moving([stage, short, next, long]);
+    const consumer = await started('acme', { kafka: moved.kafka });
+    await turns();
+    expect([heard, troubles]).toEqual([[], []]);
+    for (const each of [short, next, long]) {
+      moved.now = each;
+      expect([heard, await barrier(consumer, 'b')]).toEqual([[], 'timeout']);
+      await turns(600);
+      expect(troubles.at(-1)).toContain('LOG_CUT');
+      troubles.splice(0);
+      moved.now = stage;
+      await turns(600);
+      expect(await barrier(consumer, 'b')).toBe('fallen');
+    }
+  });
+
+  it('halts after its broker was away, also where the log is as long as the one that was heard', async () => {
+    const same = new RollbackStage();
+    for (const commit of ['a', 'b', 'c', 'f', 'g']) await same.fall({ commit });
+    const moved = moving([stage, same]);
+    await started('acme', { kafka: moved.kafka });
+    await turns();
+    moved.now = null;
+    await turns();
+    expect(troubles.at(-1)).toContain('BROKER_UNAVAILABLE');
+    moved.now = same;
+    await turns(600);
+    expect([heard, troubles.at(-1)]).toEqual([[], expect.stringContaining('LOG_CUT')]);
+  });
+});
+
+/** A broker whose log is `now` one of these, or that is away. */
+function moving(logs: readonly RollbackStage[]) {
+  const kafka = stage.broker.forActor('consumer');
+  const moved: { now: RollbackStage | null; readonly kafka: typeof kafka } = {
+    now: stage,
+    kafka: {
       ...kafka,
       rawReader: async () => {
         const readers = new Map(
           await Promise.all(
-            [stage, short, long].map(
-              async (each) => [each, await each.broker.forActor('consumer').rawReader()] as const,
-            ),
+            logs.map(async (each) => [each, await each.broker.forActor('consumer').rawReader()] as const),
           ),
         );
-        const reader = () => readers.get(now)!;
+        const reader = () => {
+          const found = moved.now === null ? undefined : readers.get(moved.now);
+          if (found === undefined) throw new Failure('BROKER_UNAVAILABLE', 'it is away');
+          return found;
+        };
         return {
-          read: (...asked) => reader().read(...asked),
-          readMany: (...asked) => reader().readMany(...asked),
-          range: (...asked) => reader().range(...asked),
+          read: async (...asked) => reader().read(...asked),
+          readMany: async (...asked) => reader().readMany(...asked),
+          range: async (...asked) => reader().range(...asked),
           close: async () => {
             for (const each of readers.values()) await each.close();
           },
         };
       },
-    };
-    const consumer = await started('acme', { kafka: moving });
-    await turns();
-    expect([heard, troubles]).toEqual([[], []]);
-    for (const each of [short, long]) {
-      now = each;
-      expect([heard, await barrier(consumer, 'b')]).toEqual([[], 'timeout']);
-      await turns(1_500);
-      expect(troubles.at(-1)).toContain('LOG_CUT');
-    }
-    now = stage;
-    await turns(1_500);
-    expect(await barrier(consumer, 'b')).toBe('fallen');
-  });
-});
+    },
+  };
+  return moved;
+}
 
 describe('a consumer of rollbacks that does not start', () => {
   it('lets the broker go, and starts once it can', async () => {
