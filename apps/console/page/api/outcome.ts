@@ -41,7 +41,7 @@ export async function settled(taken: Taken, { ask, sleep = pause }: Asking): Pro
   return known;
 }
 
-/** Who does not answer says nothing about the command. */
+/** Who does not answer, or does not know whom or what it is asked about, says nothing about the command. */
 async function askOnce(place: string, ask: Asking['ask']): Promise<Outcome> {
   try {
     const outcome = await ask(place);
@@ -52,10 +52,12 @@ async function askOnce(place: string, ask: Asking['ask']): Promise<Outcome> {
   }
 }
 
-const TOO_OFTEN = 429;
+/** A session that ended, and too many questions. */
+const UNHEARD: readonly number[] = [0, 401, 429];
 
-function isSilence({ status }: ApiProblem): boolean {
-  return status === 0 || status === TOO_OFTEN || status >= 500;
+/** A ticket that is not found was forgotten, or is somebody else's: no command is refused by that. */
+function isSilence({ status, code }: ApiProblem): boolean {
+  return UNHEARD.includes(status) || code === 'NOT_FOUND' || status >= 500;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -32,6 +32,14 @@ describe('a command whose outcome was not known yet', () => {
     expect(await settled(TAKEN, asking(new ApiProblem('AWAY', status, ''), 'done'))).toBe('done');
   });
 
+  it.each([
+    ['a session that ended', new ApiProblem('UNAUTHENTICATED', 401, '')],
+    ['a ticket that is not found', new ApiProblem('NOT_FOUND', 404, '')],
+  ])('is not known, and not refused, after %s', async (_, problem) => {
+    expect(await settled(TAKEN, asking(problem))).toEqual(TAKEN);
+    expect(await settled(TAKEN, asking(problem, 'done'))).toBe('done');
+  });
+
   it('is not asked for without end, nor where no service said where', async () => {
     const by = asking(TAKEN);
     expect(await settled(TAKEN, by)).toEqual(TAKEN);

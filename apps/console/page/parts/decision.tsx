@@ -14,7 +14,7 @@ import { MAY_CLOSE } from './decision.phases.js';
 import type { Phase } from './decision.phases.js';
 import { useDraft } from './draft.js';
 import { useSending } from './sending.js';
-import type { Said } from './sending.js';
+import type { Said } from './sending.rules.js';
 import { Trouble } from './trouble.tsx';
 
 export interface Choice {
@@ -45,7 +45,7 @@ export interface Verb {
   readonly send: (said: Said) => Promise<Outcome>;
 }
 
-export type { Said } from './sending.js';
+export type { Said } from './sending.rules.js';
 
 interface Props {
   readonly verb: Verb;
@@ -127,7 +127,7 @@ interface FormProps {
 function Form(props: FormProps): ReactNode {
   const { verb, about, isChanged, phase } = props;
   const [draft, write, forget] = useDraft(`${about}.${verb.name}`);
-  const { problem, taken, send } = useSending({ ...props, send: verb.send, forget });
+  const { problem, taken, send } = useSending({ ...props, send: verb.send, forget, write });
   const reason = draft['reason'] ?? '';
   const [typed, setTyped] = useState('');
   const isTyped = verb.typed === undefined || typed === verb.typed;

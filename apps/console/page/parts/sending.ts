@@ -5,24 +5,21 @@ import type { Outcome, Taken } from '../api/outcome.js';
 import { ApiProblem } from '../api/problem.js';
 import type { Phase } from './decision.phases.js';
 import { newKey } from './key.js';
-
-export interface Said {
-  readonly reason: string;
-  readonly fields: Readonly<Record<string, string>>;
-  readonly key: string;
-}
+import { sent } from './sending.rules.js';
+import type { Said } from './sending.rules.js';
 
 interface Sending {
   readonly send: (said: Said) => Promise<Outcome>;
   readonly isChanged: boolean;
   readonly onPhase: (phase: Phase) => void;
   readonly onDone: () => void;
-  /** What was typed is needed no more: it was done. */
+  /** What was typed is needed no more: the command was taken. */
   readonly forget: () => void;
+  readonly write: (name: string, text: string) => void;
 }
 
 /** Sends, and asks what came of it. */
-export function useSending({ send: sendOnce, isChanged, onPhase, onDone, forget }: Sending) {
+export function useSending({ send: sendOnce, isChanged, onPhase, onDone, forget, write }: Sending) {
   const [problem, setProblem] = useState<unknown>(null);
   const [taken, setTaken] = useState<Taken | null>(null);
   const [key] = useState(newKey);
@@ -33,24 +30,21 @@ export function useSending({ send: sendOnce, isChanged, onPhase, onDone, forget 
   const go = (phase: Phase): void => {
     if (isHere.current) onPhase(phase);
   };
-  const outcome = async (said: Omit<Said, 'key'>): Promise<Outcome> => {
-    const state = await sendOnce({ ...said, key });
-    if (state === 'done') return state;
+  const onTaken = (state: Taken): void => {
     setTaken(state);
     go('taken');
-    return outcomeOfTaken(state);
   };
+  const way = { send: sendOnce, settle: outcomeOfTaken, onTaken, forget, write };
   const send = async (said: Omit<Said, 'key'>): Promise<void> => {
     go('sending');
     setProblem(null);
     try {
       if (isChanged) throw new ApiProblem('CHANGED_MEANWHILE', 409, '');
-      const state = await outcome(said);
+      const state = await sent({ ...said, key }, way);
       if (state !== 'done') {
         go('unknown');
         return;
       }
-      forget();
       go('asking');
       if (isHere.current) onDone();
     } catch (cause) {
