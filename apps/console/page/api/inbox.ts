@@ -33,7 +33,7 @@ const CALLS: Readonly<Record<(typeof STAKES)[number]['of'], (more: More) => Call
   reviews: (more) => recoveries.GET('/v1/reviews', { params: { query: { limit: PAGE, ...more } } }),
   'forward reviews': (more) =>
     recoveries.GET('/v1/reviews', { params: { query: { limit: PAGE, kind: 'forward', ...more } } }),
-  escalations: (more) => budgets.GET('/v1/escalations', { params: { query: { limit: PAGE, ...more } } }),
+  escalations: (more) => budgets.GET('/v1/escalations', { params: { query: { limit: PAGE, phase: 'open', ...more } } }),
 };
 
 /** Null where the service does not answer: its things are shown without. */

@@ -95,11 +95,12 @@ function proposalWords(row: Row): string {
   ].join(' ');
 }
 
-/** Where the question about a thing is looked for: in its run, or where it is of none among the open ones before all others. */
+/** Where the question about a thing is looked for: in its run, if it is of one, and among the open ones before all others. */
 export function questionsOf(
   run: string,
 ): readonly { readonly run_id?: string; readonly phase?: string; readonly limit: number }[] {
-  return run === '' ? [{ phase: 'open', limit: 500 }, { limit: 500 }] : [{ run_id: run, limit: 500 }];
+  const asked = { ...(run === '' ? {} : { run_id: run }), limit: 500 };
+  return [{ ...asked, phase: 'open' }, asked];
 }
 
 /** The id of the question about a thing among those that were listed; null where it is none of them. */

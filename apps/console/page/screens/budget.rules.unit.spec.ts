@@ -64,7 +64,10 @@ describe('a question of the accountant', () => {
       { reservation_id: 'cei_2', escalation_id: 'esc_2' },
     ];
     expect([questionOf('cei_2', { items }), questionOf('cei_3', { items })]).toEqual(['esc_2', null]);
-    expect(questionsOf('run_1')).toEqual([{ run_id: 'run_1', limit: 500 }]);
+    expect(questionsOf('run_1')).toEqual([
+      { run_id: 'run_1', phase: 'open', limit: 500 },
+      { run_id: 'run_1', limit: 500 },
+    ]);
     expect(questionsOf('')).toEqual([{ phase: 'open', limit: 500 }, { limit: 500 }]);
   });
 });
