@@ -289,8 +289,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/notifier/src/http/deliveries.controller.unit.spec.ts',
     test: 'notices of one endpoint, asked for by its name are not found where the tenant has no such endpoint: shard',
     file: 'apps/notifier/src/http/deliveries.controller.ts',
-    find: 'if (!isTold) throw',
-    replace: "if (!isTold && name === '') throw",
+    find: 'if (told === undefined) throw',
+    replace: "if (told === undefined && name === '') throw",
   },
   {
     id: 'p12-tenants-of-an-endpoint-shown',

@@ -62,7 +62,7 @@ export class DeliveriesController {
       after: readPageCursor(list, place, cursor),
     });
     const { items, more } = limitTo(found, limit);
-    if (endpoint !== undefined && items.length === 0) this.refuseUnknown(endpoint, narrowed.tenant);
+    if (endpoint !== undefined && items.length === 0) await this.refuseUnknown(endpoint, narrowed.tenant);
     const last = more ? items.at(-1) : undefined;
     return {
       items: await this.shown(items),
@@ -137,12 +137,14 @@ export class DeliveriesController {
     return endpoint;
   }
 
-  /** A name that nobody has is no endpoint without notices. One that is no more is known by those it has. */
-  private refuseUnknown(name: string, tenant: string | undefined): void {
+  /** A name that nobody has is no endpoint without notices. One that is no more is known by those it has, in whatever state. */
+  private async refuseUnknown(name: string, tenant: string | undefined): Promise<void> {
     const isTold = this.notifier.endpoints.some(
       (one) => one.name === name && (tenant === undefined || (one.tenants?.includes(tenant) ?? true)),
     );
-    if (!isTold) throw new EdgeRefusal('NOT_FOUND', `no endpoint called ${name} is told of what is yours`);
+    if (isTold) return;
+    const [told] = await this.notifier.store.list({ endpoint: name, tenant, countMax: 1 });
+    if (told === undefined) throw new EdgeRefusal('NOT_FOUND', `no endpoint called ${name} is told of what is yours`);
   }
 
   /** A delivery of another tenant is answered as if there were none. */

@@ -21,6 +21,9 @@ const SHARED = endpoint('shared', ['acme', 'globex']);
 const EVERYBODY = endpoint('everybody', null);
 const OTHERS = endpoint('others', ['globex']);
 
+type Narrowed = Parameters<DeliveriesController['deliveries']>[1];
+const GIVEN_UP: Narrowed = { state: 'given_up' };
+
 const callerOf = (tenant: string): Caller =>
   ({ principal: { id: 'olga', tenant, roles: ['auditor'] } }) as unknown as Caller; // no more is read
 
@@ -69,7 +72,7 @@ describe('endpoints of notices, asked for by a tenant', () => {
 
 describe('notices of one endpoint, asked for by its name', () => {
   const GONE = endpoint('gone', ['acme']);
-  const asked = async (name: string, tenant = 'acme'): Promise<number> => {
+  const asked = async (name: string, tenant = 'acme', narrowed: Narrowed = {}): Promise<number> => {
     const store = new MemoryNotifierStore();
     for (const [at, one] of [SHARED, GONE].entries()) await store.queue(testOf(one, 'acme', String(at), NOW));
     const notifier = {
@@ -80,13 +83,19 @@ describe('notices of one endpoint, asked for by its name', () => {
       now: () => NOW,
       nonce: () => 'nonce',
     };
-    const { items } = await new DeliveriesController(notifier).deliveries(callerOf(tenant), { endpoint: name });
+    const query = { endpoint: name, ...narrowed };
+    const { items } = await new DeliveriesController(notifier).deliveries(callerOf(tenant), query);
     return items.length;
   };
 
   it('are none of one that has sent none, and those of one that is no more', async () => {
     expect([await asked('shared'), await asked('everybody'), await asked('gone')]).toEqual([1, 0, 1]);
     expect(await asked('others', ALL_TENANTS)).toBe(0);
+  });
+
+  it('are none of one that is no more where it has none of that state', async () => {
+    expect([await asked('gone', 'acme', GIVEN_UP), await asked('gone', ALL_TENANTS, GIVEN_UP)]).toEqual([0, 0]);
+    await expect(asked('gone', 'globex', GIVEN_UP)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it.each(['shard', 'others'])('are not found where the tenant has no such endpoint: %s', async (name) => {
