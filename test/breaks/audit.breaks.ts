@@ -53,7 +53,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/audit/watch.unit.spec.ts',
     test: 'a log under watch is compared with the head it had where its topic is made anew with more',
     file: 'apps/cli/src/audit/watch.ts',
-    find: 'this.#audit = this.#begun(before?.head ?? []);',
+    find: 'this.#audit = this.#begun(before ?? []);',
     replace: 'this.#audit = this.#begun(before === undefined ? [] : []);',
   },
   {

@@ -46,10 +46,10 @@ class Watched {
     private readonly options: WatchOptions,
     private readonly codecs: Codecs,
     readonly of: Place,
-    /** What was watched in its place while the topic had another number of partitions. */
-    before: Watched | undefined,
+    /** The head of what was watched in its place before its topic was made anew. */
+    before: readonly KnownHead[] | undefined,
   ) {
-    this.#audit = this.#begun(before?.head ?? []);
+    this.#audit = this.#begun(before ?? []);
   }
 
   get name(): string {
@@ -121,6 +121,8 @@ interface Place {
 class Watch {
   #watched: ReadonlyMap<string, Watched> = new Map();
   #gone: ReadonlySet<string> = new Set();
+  /** Heads of all that was ever watched: what is gone at one look may be back at another. */
+  readonly #heads = new Map<string, readonly KnownHead[]>();
 
   constructor(
     private readonly options: WatchOptions,
@@ -139,6 +141,7 @@ class Watch {
     const places = counts.flatMap(([topic, count]) =>
       Array.from({ length: count ?? 0 }, (_, partition) => ({ topic, partition, partitionCount: count ?? 0 })),
     );
+    for (const { name, head } of this.all) this.#heads.set(name, head);
     const next = places.map((of) => this.#at(of));
     // What a head names is missed at each look, and told of once.
     this.#gone = new Set(news.map(idOf));
@@ -147,10 +150,11 @@ class Watch {
   }
 
   #at(of: Place): Watched {
-    const before = this.#watched.get(partitionName(of.topic, of.partition));
+    const name = partitionName(of.topic, of.partition);
+    const before = this.#watched.get(name);
     return before?.of.partitionCount === of.partitionCount
       ? before
-      : new Watched(this.options, this.codecs, of, before);
+      : new Watched(this.options, this.codecs, of, this.#heads.get(name));
   }
 }
 

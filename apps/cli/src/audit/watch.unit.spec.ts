@@ -17,16 +17,21 @@ beforeAll(async () => {
 interface Held {
   readonly partitions: number | null;
   readonly lines: Readonly<Record<number, number>>;
+  /** What the lines say differs with it. */
+  readonly mark?: number;
 }
 
-async function brokerWith({ partitions, lines }: Held): Promise<Kafka> {
+async function brokerWith({ partitions, lines, mark = 0 }: Held): Promise<Kafka> {
   const broker = new MemoryBroker();
   if (partitions !== null) broker.ensureTopics([{ name: LOG, partitions }]);
   const kafka = broker.forActor('spec');
   const producer = await kafka.logProducer();
   for (const [partition, count] of Object.entries(lines)) {
     const write = chained(codecs, LOG);
-    const sent = Array.from({ length: count }, (_, n) => write('Progress', { cursors: [], reacted_seq: n }, 'k').line);
+    const sent = Array.from(
+      { length: count },
+      (_, n) => write('Progress', { cursors: [], reacted_seq: mark + n }, 'k').line,
+    );
     await producer.send(LOG, Number(partition), sent);
   }
   return kafka;
@@ -91,6 +96,17 @@ describe('a log under watch', () => {
 
   it('is compared with the head it had where its topic is made anew with more', async () => {
     expect(await foundAt(before, { partitions: 2, lines: {} })).toEqual([[], [`${LOG}/0 cut_tail`]]);
+  });
+
+  it('is compared with the head it had where its topic is back after looks at which it was gone', async () => {
+    const gone = { partitions: null, lines: {} };
+    const missed = [`${LOG}/0 topic_missing`];
+    expect(await foundAt(before, gone, gone, before)).toEqual([[], missed, [], []]);
+    expect(await foundAt(before, gone, { partitions: 1, lines: { 0: 5 }, mark: 7 })).toEqual([
+      [],
+      missed,
+      [`${LOG}/0 rewritten`],
+    ]);
   });
 
   it('is found that comes later', async () => {
