@@ -89,7 +89,7 @@ export class Auditor {
     const { book, signer } = this.options;
     const kept = new KeptHeads({ notes, keys: [signer.key], onLost: (head) => this.#lose(head) });
     await book.readOn((head) => kept.stands(head));
-    kept.end();
+    await kept.end();
   }
 
   #lose(head: SignedHead): void {

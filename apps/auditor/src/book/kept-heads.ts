@@ -2,11 +2,14 @@
 // which they were signed.
 //
 // Boundary: keeps no more than what one of the two is ahead of the other by; a file of years fits no memory.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { originOf, readSignedHead } from '@recourse/audit';
 import type { NoteKey, SignedHead } from '@recourse/audit';
 
 /** Heads of the file that wait for the log, before the file waits for it: what was lost of one tree holds up no other. */
 const WAITING_MAX = 1_000;
+/** Notes that are read and verified before others have their turn. */
+const NOTES_AT_ONCE = 500;
 
 export interface KeptHeadsOptions {
   /** Notes of the file, oldest first. */
@@ -40,19 +43,24 @@ export class KeptHeads {
   }
 
   /** The log is at its end: what the file has beyond it is lost. */
-  end(): void {
+  async end(): Promise<void> {
     this.#isLogOver = true;
     for (const ahead of this.#trees.values()) this.#compare(ahead);
-    this.#readFile();
+    for (let count = 1; !this.#isFileOver; count += 1) {
+      this.#readNote();
+      if (count % NOTES_AT_ONCE === 0) await nextTurn();
+    }
   }
 
   #readFile(): void {
-    while (!this.#isFileOver && (this.#isLogOver || this.#waiting < WAITING_MAX)) {
-      const next = this.options.notes.next();
-      const head = next.done === true ? null : readSignedHead(next.value, this.options.keys);
-      if (head !== null) this.#wait(head);
-      this.#isFileOver = next.done === true;
-    }
+    while (!this.#isFileOver && this.#waiting < WAITING_MAX) this.#readNote();
+  }
+
+  #readNote(): void {
+    const next = this.options.notes.next();
+    const head = next.done === true ? null : readSignedHead(next.value, this.options.keys);
+    if (head !== null) this.#wait(head);
+    this.#isFileOver = next.done === true;
   }
 
   #wait(head: SignedHead): void {
