@@ -66,7 +66,7 @@ export async function runWords(
 ): Promise<Ran> {
   const [, rest = ''] = /^npx recourse (.*)$/.exec(command) ?? [];
   const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) =>
-    (quoted ?? bare ?? '').replace(/^\$(\w+)$/, (_, name: string) => variables[name] ?? ''),
+    (quoted ?? bare ?? '').replace(/\$(\w+)$/, (_, name: string) => variables[name] ?? ''),
   );
   const at = words.indexOf('>');
   const ran = await recourse(...(at < 0 ? words : words.slice(0, at)));

@@ -77,6 +77,28 @@ const weaken = async (days: number): Promise<string> =>
       )
     ).body['digest'],
   );
+/** Two that undo each other, each with an argument that only the next version of the other takes. */
+const weakenTogether = async (): Promise<readonly string[]> => {
+  const label = example('labels.add_label');
+  const pair = [
+    { ...label, inverse_capability: 'labels.remove_label' },
+    { ...label, name: 'labels.remove_label', inverse_capability: 'labels.add_label' },
+  ];
+  const { properties, ...schema } = label['args_schema'] as Facts & { readonly properties: Facts };
+  const forced = pair.map((contract) => ({
+    ...contract,
+    version: undefined,
+    args_schema: { ...schema, properties: { ...properties, force: { type: 'boolean' } } },
+    reversal_args: { ...(label['reversal_args'] as Facts), force: { from: 'constant', value: true } },
+  }));
+  const sent = async (contracts: unknown): Promise<readonly Facts[]> => {
+    const { body } = await system.post('registry', '/v1/contracts/together', { contracts }, { person: SECOND });
+    return body['contracts'] as readonly Facts[];
+  };
+  await system.post('registry', '/v1/contracts', example('labels.get_labels'), { person: SECOND });
+  await sent(pair);
+  return (await sent(forced)).map(({ digest }) => String(digest));
+};
 const digestOf = async (name: string): Promise<string> =>
   String((await system.get('registry', `/v1/contracts/${name}`)).body['digest']);
 
@@ -180,6 +202,13 @@ const SHOWS: readonly {
     shows: /payments\.issue_refund/,
     before: async () => {
       variables['DIGEST'] = await weaken(1);
+    },
+  },
+  {
+    of: /contract confirm labels.*--with/,
+    shows: /registered/,
+    before: async () => {
+      [variables['DIGEST'] = '', variables['OTHER'] = ''] = await weakenTogether();
     },
   },
   { of: /contract confirm/, shows: /registered/ },

@@ -9,6 +9,7 @@ import { AlertDialog } from 'radix-ui';
 import { useId, useState } from 'react';
 import type { ReactNode } from 'react';
 import type { Outcome } from '../api/outcome.js';
+import type { Taken } from '../api/outcome.js';
 import { ApiProblem } from '../api/problem.js';
 import { MAY_CLOSE } from './decision.phases.js';
 import type { Phase } from './decision.phases.js';
@@ -132,8 +133,7 @@ function Form(props: FormProps): ReactNode {
   const [typed, setTyped] = useState('');
   const isTyped = verb.typed === undefined || typed === verb.typed;
   const sending = phase === 'sending';
-  if (phase === 'taken' || phase === 'unknown')
-    return <Pending isAsked={phase === 'taken'} places={taken?.places ?? []} />;
+  if (phase === 'taken' || phase === 'unknown') return <Pending isAsked={phase === 'taken'} taken={taken} />;
   return (
     <form
       onSubmit={(event) => {
@@ -260,7 +260,8 @@ function Sure({ word, typed, onTyped }: SureProps): ReactNode {
   );
 }
 
-function Pending({ isAsked, places }: { readonly isAsked: boolean; readonly places: readonly string[] }): ReactNode {
+function Pending({ isAsked, taken }: { readonly isAsked: boolean; readonly taken: Taken | null }): ReactNode {
+  const places = taken?.places ?? [];
   return (
     <div role="status">
       <p>
