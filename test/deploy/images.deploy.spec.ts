@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { root } from '../../scripts/lib/paths.mjs';
 import { AUDITING, containerStages, PROGRAMS, stageOf } from './containers.testing.js';
@@ -60,6 +60,7 @@ describe('what an image installs', () => {
   });
 });
 
+/** Nothing but where programs are found, and `node` is the one that the image has: that of this process, whatever else is installed. */
 function pathAlone(): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'] };
+  return { PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) };
 }
