@@ -9,13 +9,7 @@
 //   I3. A command is answered exactly once; the same id with other content is a recorded conflict (L9, L12).
 //   I4. A probe only collects: nothing it decides is kept.
 import { sha256 } from '@recourse/chain';
-import {
-  Failure,
-  findStorageProblem,
-  InvariantViolation,
-  partitionForKey,
-  WIRE_RECORD_BYTES_MAX,
-} from '@recourse/kernel';
+import { findStorageProblem, InvariantViolation, partitionForKey, WIRE_RECORD_BYTES_MAX } from '@recourse/kernel';
 import { verifyCommand } from './command-signature.js';
 import { COMMAND_KIND, LOOP_COMMANDS, READING_COMMAND, evolveAny } from './fold.js';
 import type { QueueItem } from './queue-item.js';
@@ -117,10 +111,17 @@ export interface DecidedBatch {
   /** Records beside Progress. */
   readonly decided: number;
   readonly timersWithoutEffect: readonly TimerInput[];
+  /** Timers whose decider threw: nothing of them is in the batch. */
+  readonly failedTimers: readonly FailedTimer[];
   /** Resends of the material that nobody is owed any more. */
   readonly owedNoMore: readonly OwedAgain[];
   /** Changes made up to each record of the batch, it included. */
   readonly ends: readonly number[];
+}
+
+export interface FailedTimer {
+  readonly timer: TimerInput;
+  readonly cause: unknown;
 }
 
 /** What does not even fit in its first part: fewer items are to be taken. */
@@ -160,7 +161,8 @@ interface Probe {
  * Decides a batch into `sealer` and `overlay`; both are the caller's to drop when it will not be appended.
  *
  * Shape:  `run` again once what it lacks is loaded: what was decided before it stands, the decision that lacked is made anew.
- * Errors: InvariantViolation of scope `partition`; everything else a decider throws parks its key.
+ * Errors: InvariantViolation of scope `partition`; everything else a decider throws parks the key of its record, or puts its
+ *         timer off.
  */
 export class BatchRun {
   #decided = 0;
@@ -169,6 +171,7 @@ export class BatchRun {
   readonly #steps: readonly Step[];
   readonly #views: Views;
   readonly #timersWithoutEffect: TimerInput[] = [];
+  readonly #failedTimers: FailedTimer[] = [];
   readonly #owedNoMore: OwedAgain[] = [];
   readonly #ends: number[] = [];
   /** The last part; null while the first is decided. */
@@ -218,6 +221,7 @@ export class BatchRun {
       taken,
       decided: this.#decided,
       timersWithoutEffect: this.#timersWithoutEffect,
+      failedTimers: this.#failedTimers,
       owedNoMore: this.#owedNoMore,
       ends: this.#ends.slice(0, this.sealer.accepted.length),
     };
@@ -289,11 +293,12 @@ export class BatchRun {
 
   #timerStep(timer: TimerInput, index: number): OverfullBatch | null {
     const before = this.#decided;
-    this.#guarded(timer, () => {
+    const cause = this.#failureOf(() => {
       this.#timer(timer);
     });
     if (this.sealer.isOverfull) return { kind: 'overfull', take: 0, timers: index };
-    if (this.#decided === before) this.#timersWithoutEffect.push(timer);
+    if (cause !== undefined) this.#failedTimers.push({ timer, cause });
+    else if (this.#decided === before) this.#timersWithoutEffect.push(timer);
     return null;
   }
 
@@ -319,13 +324,10 @@ export class BatchRun {
     }
     if (what.kind === 'bad') return;
     const mark = this.#mark();
-    this.#guarded(
-      what.input,
-      () => {
-        this.#input(what.input, origin);
-      },
-      origin,
-    );
+    const cause = this.#failureOf(() => {
+      this.#input(what.input, origin);
+    });
+    if (cause !== undefined) this.#park(origin, { reason: 'DECIDER_FAILED', detail: messageOf(cause) });
     if (!this.sealer.isOverfull || !isAlone(mark)) return;
     this.#rollback(mark);
     this.#park(origin, TOO_LARGE);
@@ -620,21 +622,16 @@ export class BatchRun {
 
   // Records -------------------------------------------------------------------------------------------------------------
 
-  /** Runs a decision; what it throws takes its records back and parks its key. */
-  #guarded(input: Input, decide: () => void, origin?: ParkedOrigin): void {
+  /** Runs a decision; what it throws takes its records back and is answered. */
+  #failureOf(decide: () => void): unknown {
     const mark = this.#mark();
     try {
       decide();
+      return undefined;
     } catch (cause) {
       if (isSignal(cause)) throw cause;
       this.#rollback(mark);
-      if (origin !== undefined) this.#park(origin, { reason: 'DECIDER_FAILED', detail: messageOf(cause) });
-      else if (input.source === 'timer')
-        throw new Failure(
-          'NOT_READY',
-          `timer of ${input.address.kind}/${input.address.key} failed: ${messageOf(cause)}`,
-          { cause },
-        );
+      return cause ?? new Error('a decider threw nothing');
     }
   }
 

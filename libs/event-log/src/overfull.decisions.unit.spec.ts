@@ -24,10 +24,12 @@ describe('a batch that takes less than waits', () => {
     expect(smallerPart({ items, timers, resends }, { kind: 'overfull', take: 2 })).toEqual({
       items: items.slice(0, 2),
       timers,
+      failed: [],
     });
     expect(smallerPart({ items, timers, resends }, { kind: 'overfull', take: 0 })).toEqual({
       items: items.slice(0, 1),
       timers,
+      failed: [],
     });
   });
 
@@ -38,6 +40,7 @@ describe('a batch that takes less than waits', () => {
     expect(smallerPart({ items: items.slice(0, 1), ...beside }, { kind: 'overfull', take: 0 })).toEqual({
       items: [],
       timers: beside.timers,
+      failed: [],
     });
   });
 
@@ -45,6 +48,7 @@ describe('a batch that takes less than waits', () => {
     expect(smallerPart({ items, timers, resends }, { kind: 'overfull', take: 0, timers: 2 })).toEqual({
       items: [],
       timers: timers.slice(0, 2),
+      failed: [],
     });
   });
 
@@ -52,12 +56,16 @@ describe('a batch that takes less than waits', () => {
     expect(smallerPart({ items, timers, resends }, { kind: 'overfull', take: 0, timers: 0 })).toEqual({
       items: [],
       timers: [],
+      failed: [],
     });
   });
 
-  it('stops where one timer alone leads to more than a batch, and says whose it is and what ends that', () => {
-    expect(() => smallerPart({ items, timers, resends: [] }, { kind: 'overfull', take: 0, timers: 0 })).toThrow(
-      /^L4: what the deadline of step run-1\/a leads to .* no command and no setting .* a version of the service/,
+  it('goes on without a timer that alone leads to more than a batch, and says whose it is and what ends that', () => {
+    const { failed, ...rest } = smallerPart({ items, timers, resends: [] }, { kind: 'overfull', take: 0, timers: 0 });
+    expect(rest).toEqual({ items, timers: timers.slice(1) });
+    expect(failed.map(({ timer }) => timer)).toEqual([timers[0]]);
+    expect(String(failed[0]?.cause)).toMatch(
+      /DECISION_TOO_LARGE: what the deadline of step run-1\/a leads to .* no command and no setting .* a version of the service/,
     );
   });
 });

@@ -15,7 +15,7 @@ import { recordsOf } from '@recourse/messages';
 import type { FetchedBatch, Kafka, StampedOffset } from '@recourse/kafka';
 import { BackgroundLoop } from './background.js';
 import { BatchRun } from './batch.js';
-import type { BatchContext, BatchMaterial, BatchResult, DecidedBatch, OverfullBatch } from './batch.js';
+import type { BatchContext, BatchMaterial, BatchResult, DecidedBatch, FailedTimer, OverfullBatch } from './batch.js';
 import type { ViewSet } from './broadcast-view.js';
 import { Cursors, DatabaseClock, Foresight, TurnPace } from './loop-memory.js';
 import { DerivedWriter } from './derived-writer.js';
@@ -304,6 +304,8 @@ export class PartitionLoop {
   health(): LoopHealth {
     const { phase } = this.#life;
     const problem = this.#problem ?? this.#unappended ?? this.#unprojected();
+    // Who waits for a timer that fails is its row alone: the partition is ready all the same.
+    const trouble = problem ?? this.#timers.trouble;
     return {
       log: this.#core.log,
       partition: this.options.partition,
@@ -314,7 +316,7 @@ export class PartitionLoop {
       reactedSeq: this.#reactor.reactedSeq,
       owedSince: this.#obligations.owedSince(),
       waiting: this.#queue.size,
-      problem,
+      problem: trouble,
     };
   }
 
@@ -426,7 +428,9 @@ export class PartitionLoop {
       const result = await this.#decide(run, part, { sealer, sealing });
       if (result === null) return;
       if (result.kind === 'overfull') {
-        ({ items, timers } = smallerPart(part, result));
+        const smaller = smallerPart(part, result);
+        ({ items, timers } = smaller);
+        this.#timersFailed(smaller.failed);
         continue;
       }
       const keys = await this.#settleKeys(sealing);
@@ -500,7 +504,7 @@ export class PartitionLoop {
   async #settle(result: DecidedBatch, material: BatchMaterial, overlay: Overlay, sealer: BatchSealer): Promise<void> {
     if (result.decided === 0 && !this.#progressIsDue()) {
       this.#passOver(material.items);
-      this.#timers.spend(result.timersWithoutEffect);
+      this.#timersDecided(result);
       this.#obligations.drop(result.owedNoMore);
       return;
     }
@@ -537,7 +541,7 @@ export class PartitionLoop {
     this.#queue.drop(items);
     this.#cache.commit(overlay.changedGroups, sealer.head.seq);
     this.#timers.apply(overlay.changes, sealer.head.seq);
-    this.#timers.spend(result.timersWithoutEffect);
+    this.#timersDecided(result);
     this.#obligations.follow(sealer.accepted, offset);
     this.#projector.enqueue(this.#projectedHead(), overlay.changes);
     this.#obligations.drop(result.owedNoMore);
@@ -557,6 +561,21 @@ export class PartitionLoop {
       if (record.type === 'RecordRedirected') onEvent(redirectedEvent(record));
       if (record.type === 'RecordsRefused') for (const event of refusedEvents(record)) onEvent(event);
     }
+  }
+
+  #timersDecided({ timersWithoutEffect, failedTimers }: DecidedBatch): void {
+    this.#timers.spend(timersWithoutEffect);
+    this.#timersFailed(failedTimers);
+  }
+
+  #timersFailed(timers: readonly FailedTimer[]): void {
+    const failed = timers.map(({ timer, cause }) => {
+      const { kind, key } = timer.address;
+      const problem = `timer of ${kind}/${key} failed, and is tried again: ${messageOf(cause)}`;
+      this.#report('timer', cause instanceof Failure ? cause : new Error(problem, { cause }));
+      return { timer, problem };
+    });
+    if (failed.length > 0) this.#timers.putOff(failed, this.#decisionTime());
   }
 
   /** Inputs that led to nothing (L3). */

@@ -3,12 +3,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { GateVerdict } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { countingCore, LOG, LoopWorld, WIRE } from './loop.testing.js';
+import type { Statement } from './loop.testing.js';
 import { REDIRECTED } from './parking.decisions.js';
 import { MemoryKeyStore } from './sealing/key-store.memory.js';
 import type { KeyStore } from './sealing/key-store.port.js';
 import { Vault } from './sealing/vault.js';
 import type { Decided, Doc, ServiceCore } from './service-core.js';
-import { HORIZON_MS } from './timers.js';
+import { FAILED_AGAIN_MS, HORIZON_MS } from './timers.js';
 
 let world: LoopWorld;
 beforeEach(async () => {
@@ -431,25 +432,87 @@ describe('durable timers that are due together', () => {
     expect(world.events.filter(({ kind }) => kind === 'halted')).toEqual([]);
   });
 
-  it('stop the partition where one leads to more than a batch, and say whose it is and what ends that', async () => {
+  it('go on where one leads to more than a batch, and say whose it is and what ends that', async () => {
     const sound = countingCore();
     const runtime = await world.start('a', {
       ...sound,
       decide: (context, input) => {
         const decision = sound.decide(context, input);
-        return input.source === 'timer'
+        return input.source === 'timer' && input.address.group === 'r1'
           ? { records: Array.from({ length: 1_200 }, () => decision.records[0] ?? { type: '', body: {} }) }
           : decision;
       },
     });
-    await world.state([{ ref: 'r1', id: '1', source: 'timed', statedAt: world.now + 5_000 }]);
+    const statedAt = world.now + 5_000;
+    await world.state(['r1', 'r2'].map((ref) => ({ ref, id: '1', source: 'timed', statedAt, partition: 0 })));
+    await world.until('told', recorded('r1:1', 'r2:1'));
+    world.now += 6_000;
+    await world.until('the other fired', recorded('r1:1', 'r2:1', 'r2:timer'));
+    const { state, problem } = runtime.loops()[0]?.health() ?? {};
+    expect(state).toBe('ready');
+    expect(problem).toContain('DECISION_TOO_LARGE: what the deadline of count r1/count leads to does not fit a batch.');
+    expect(problem).toContain('no command and no setting decides it');
+    expect(world.events.filter(({ kind }) => kind === 'halted')).toEqual([]);
+  });
+});
+
+describe('a durable timer whose decision fails', () => {
+  /** Timers of `r1` fail while `isBroken()`; those of others are decided. */
+  const failing = (isBroken: () => boolean): ServiceCore => {
+    const sound = countingCore();
+    return {
+      ...sound,
+      decide: (context, input) => {
+        if (input.source === 'timer' && input.address.group === 'r1' && isBroken()) throw new Error('PAYLOAD_SEALED');
+        return sound.decide(context, input);
+      },
+    };
+  };
+  const timed = (ref: string): Statement => ({
+    ref,
+    id: '1',
+    source: 'timed',
+    statedAt: world.now + 5_000,
+    partition: 0,
+  });
+
+  it('holds up no other timer and no input of its partition, and is told of until it is decided', async () => {
+    let isBroken = true;
+    const runtime = await world.start(
+      'a',
+      failing(() => isBroken),
+    );
+    await world.state([timed('r1'), timed('r2')]);
+    await world.until('told', recorded('r1:1', 'r2:1'));
+    world.now += 6_000;
+    await world.state([{ ref: 'r3', id: '1', partition: 0 }]);
+    await world.until('others went on', recorded('r1:1', 'r2:1', 'r2:timer', 'r3:1'));
+    expect(runtime.loops()[0]?.health()).toMatchObject({
+      state: 'ready',
+      problem: 'timer of count/count failed, and is tried again: PAYLOAD_SEALED',
+    });
+    isBroken = false;
+    world.now += FAILED_AGAIN_MS;
+    await world.until('decided', recorded('r1:1', 'r1:timer', 'r2:1', 'r2:timer', 'r3:1'));
+    expect(runtime.loops()[0]?.health()).toMatchObject({ state: 'ready', problem: null });
+  });
+
+  it('is tried at most every ten seconds', async () => {
+    await world.start(
+      'a',
+      failing(() => true),
+    );
+    await world.state([timed('r1')]);
     await world.until('told', recorded('r1:1'));
     world.now += 6_000;
-    await world.until('halted', () => world.events.some(({ kind }) => kind === 'halted'));
-    const { problem } = runtime.loops()[world.partitionOf('r1')]?.health() ?? { problem: null };
-    expect(problem).toMatch(/^L4: what the deadline of count r1\/count leads to does not fit a batch\./);
-    expect(problem).toContain('no command and no setting lets this partition go on');
-    expect(await world.statements()).toEqual(['r1:1']);
+    const failures = (): number =>
+      world.events.filter((event) => event.kind === 'error' && event.where === 'timer').length;
+    await world.until('failed', () => failures() === 1);
+    for (let n = 0; n < 20; n += 1) await world.state([{ ref: 'r3', id: String(n), partition: 0 }]);
+    await world.until('others went on', async () => (await world.statements()).length === 21);
+    expect(failures()).toBe(1);
+    world.now += FAILED_AGAIN_MS;
+    await world.until('failed again', () => failures() === 2);
   });
 });
 

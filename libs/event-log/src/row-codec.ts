@@ -83,7 +83,8 @@ export function canonicalRow(row: Row): string {
 /**
  * The value of a column as PostgreSQL takes it, whatever the doc holds.
  *
- * Shape:  text loses NUL and everything past 200 units: columns are for finding rows, the doc is the truth.
+ * Shape:  text loses NUL and everything past 200 units, and a whole number beyond 2^53 - 1 is cut to it: columns are for finding
+ *         rows, the doc is the truth.
  * Errors: InvariantViolation when the spec answers with another type than it declares.
  * Source: L7, projection is total.
  */
@@ -95,7 +96,8 @@ export function columnValue(column: ColumnSpec, row: Row): ColumnValue {
       if (typeof value === 'string') return columnText(value);
       break;
     case 'bigint':
-      if (Number.isSafeInteger(value)) return value;
+      if (Number.isInteger(value))
+        return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number(value), Number.MAX_SAFE_INTEGER));
       break;
     case 'boolean':
       if (typeof value === 'boolean') return value;

@@ -129,6 +129,11 @@ describe('a column', () => {
     expect(columnValue(column('text', 'x'.repeat(10_000)), rowOf({}))).toHaveLength(200);
   });
 
+  it('holds a sum that grew past what counts exactly as the largest that does, so that nothing else waits for it', () => {
+    expect(columnValue(column('bigint', 2 ** 54), rowOf({}))).toBe(Number.MAX_SAFE_INTEGER);
+    expect(columnValue(column('bigint', -(2 ** 54)), rowOf({}))).toBe(-Number.MAX_SAFE_INTEGER);
+  });
+
   it('is a bug when it answers with another type than it declares', () => {
     expect(() => columnValue(column('bigint', 'x'), rowOf({}))).toThrow(/declared bigint/);
     expect(() => columnValue(column('bigint', 1.5), rowOf({}))).toThrow(/declared bigint/);

@@ -3,6 +3,7 @@
 // Invariants
 //   T1. What the store does not have yet is known here: it may be asked at any time, and is never believed about such a row.
 //   T2. A row fires at the time that its last change set, and at no other.
+//   T3. A timer whose decision failed holds up no other: it fires again a while later, or as soon as its row changes.
 import TinyQueue from 'tinyqueue';
 import type { Change, RowAddress, TimerInput } from './service-core.js';
 import type { PartitionStore } from './store.port.js';
@@ -13,6 +14,16 @@ export const HORIZON_MS = 120_000;
 const LOAD_MAX = 5_000;
 /** Timers of one batch; inputs give way to them (`inputsBeside`). */
 const FIRE_MAX = 600;
+
+/** Time until a timer that failed fires again, milliseconds of database time. */
+export const FAILED_AGAIN_MS = 10_000;
+
+/** A timer whose decision failed. */
+interface PutOff {
+  readonly timer: TimerInput;
+  readonly againAt: number;
+  readonly problem: string;
+}
 
 /** A row as it was changed last, and by which record at the latest. */
 interface Unwritten {
@@ -37,6 +48,8 @@ export class Timers {
   readonly #due = new Map<string, TimerInput>();
   /** The same in order; what `#due` does not have waits no longer. */
   #queue = new TinyQueue<TimerInput>([], inOrder);
+  /** Timers that failed, by their rows, the first to fire again first. */
+  readonly #putOff = new Map<string, PutOff>();
   /** When rows fired that did not change since. */
   readonly #spent = new Map<string, number>();
   /** Rows that were changed and are not projected yet, the first changed first. */
@@ -50,6 +63,7 @@ export class Timers {
     this.#due.clear();
     this.#queue = new TinyQueue<TimerInput>([], inOrder);
     this.#spent.clear();
+    this.#putOff.clear();
     this.#unwritten.clear();
     this.#isStoreOld = false;
     this.#horizon = -Infinity;
@@ -63,6 +77,7 @@ export class Timers {
       const id = idOf(address);
       const dueAt = change.op === 'put' ? change.row.dueAt : null;
       this.#due.delete(id);
+      this.#putOff.delete(id);
       if (this.#spent.get(id) !== dueAt) this.#spent.delete(id);
       if (dueAt !== null && dueAt <= this.#horizon) this.#find(id, { source: 'timer', address, dueAt });
       this.#unwritten.delete(id);
@@ -102,7 +117,7 @@ export class Timers {
 
   /** One that is known stays as it is, and one that fired and changed nothing waits for its row. */
   #find(id: string, timer: TimerInput): void {
-    if (this.#due.has(id) || this.#spent.get(id) === timer.dueAt) return;
+    if (this.#due.has(id) || this.#putOff.has(id) || this.#spent.get(id) === timer.dueAt) return;
     this.#due.set(id, timer);
     this.#queue.push(timer);
     if (this.#queue.length > this.#due.size * STALE_MAX + STALE_MIN)
@@ -111,6 +126,7 @@ export class Timers {
 
   /** Timers whose time has come, earliest first. */
   ready(now: number): readonly TimerInput[] {
+    this.#takeBack(now);
     const ready: TimerInput[] = [];
     for (let first = this.#first(); first !== undefined && first.dueAt <= now; first = this.#first()) {
       if (ready.length === FIRE_MAX) break;
@@ -130,9 +146,36 @@ export class Timers {
     }
   }
 
+  /** Timers whose decision failed at `now` wait before they fire again. */
+  putOff(failed: readonly { readonly timer: TimerInput; readonly problem: string }[], now: number): void {
+    for (const { timer, problem } of failed) {
+      const id = idOf(timer.address);
+      this.#due.delete(id);
+      this.#putOff.set(id, { timer, problem, againAt: now + FAILED_AGAIN_MS });
+    }
+  }
+
+  /** What is wrong with those that failed, until their rows change or they succeed; null where none did. */
+  get trouble(): string | null {
+    const [first] = this.#putOff.values();
+    if (first === undefined) return null;
+    const others = this.#putOff.size - 1;
+    return others === 0 ? first.problem : `${first.problem}; and ${others} more timers`;
+  }
+
+  #takeBack(now: number): void {
+    for (const [id, { timer, againAt }] of this.#putOff) {
+      if (againAt > now) return;
+      this.#putOff.delete(id);
+      this.#find(id, timer);
+    }
+  }
+
   /** Earliest time something comes due, or null. */
   next(): number | null {
-    return this.#first()?.dueAt ?? null;
+    const [putOff] = this.#putOff.values();
+    const times = [this.#first()?.dueAt, putOff?.againAt].filter((time) => time !== undefined);
+    return times.length === 0 ? null : Math.min(...times);
   }
 
   /** The first that waits; those before it that no longer do leave the queue. */
