@@ -2,6 +2,33 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a24-cancelled-for-good',
+    requirement: 'A24/after-cancel',
+    spec: 'apps/mutation-ledger/src/core/mutations.after-cancel.unit.spec.ts',
+    test: "an effect that took hold in spite of its cancel, straight is a person's: no preview says that there is nothing to undo, and no undo that it is undone",
+    file: 'apps/mutation-ledger/src/rules/mutation/mutation.transitions.ts',
+    find: "cancelled: { ...NONE, committed: 'manual_resolution_required' },",
+    replace: "cancelled: { ...NONE, committed: 'cancelled' },",
+  },
+  {
+    id: 'a24-cancelled-is-undone-while-unknown',
+    requirement: 'A24/after-cancel',
+    spec: 'apps/mutation-ledger/src/core/mutations.after-cancel.unit.spec.ts',
+    test: 'an effect that took hold in spite of its cancel, straight is open while nobody knows whether it did, and settled to no consumer',
+    file: 'apps/mutation-ledger/src/core/consumers.part.ts',
+    find: "? execution_state === 'failed'",
+    replace: '? true',
+  },
+  {
+    id: 'a24-cancelled-has-nothing-to-undo',
+    requirement: 'A24/after-cancel',
+    spec: 'apps/mutation-ledger/src/core/mutations.after-cancel.unit.spec.ts',
+    test: 'an effect that took hold in spite of its cancel, straight is open while nobody knows whether it did, and settled to no consumer',
+    file: 'apps/mutation-ledger/src/reads/undo-preview.query.ts',
+    find: "if (execution_state === 'failed') return",
+    replace: "if (execution_state === 'failed' || recoverability === 'cancelled') return",
+  },
+  {
     id: 'l4-word-unweighed',
     requirement: 'L4/words',
     spec: 'test/issues/words-fit-their-decisions.spec.ts',
@@ -406,9 +433,9 @@ export const BREAKS: readonly Break[] = [
     id: 'a24-cancelled-is-committed',
     requirement: 'A24/machines',
     spec: 'apps/mutation-ledger/src/rules/mutation/mutation.transitions.property.unit.spec.ts',
-    test: 'any sequence of events compensates nothing that was cancelled, and cancels nothing that was committed',
+    test: 'any sequence of events gives what took hold in spite of its cancel to a person, and cancels nothing that was committed',
     file: 'apps/mutation-ledger/src/rules/mutation/mutation.transitions.ts',
-    find: 'cancelled: NONE,',
+    find: "cancelled: { ...NONE, committed: 'manual_resolution_required' },",
     replace: "cancelled: { ...NONE, committed: 'committed' },",
   },
   {

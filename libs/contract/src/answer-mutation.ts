@@ -128,7 +128,9 @@ function notNow(
     case 'pending_commit':
       return 'not needed yet: it is held, and can be cancelled until the hold ends';
     case 'cancelled':
-      return 'nothing to undo: it was cancelled before its effect';
+      return execution_state === 'failed'
+        ? 'nothing to undo: it was cancelled before its effect'
+        : 'not yet: it was cancelled, and may have taken effect all the same';
     case 'committed':
       return declared.undoability === 'not_undone' || declared.undoability === 'by_hand'
         ? declared.can_it_be_undone

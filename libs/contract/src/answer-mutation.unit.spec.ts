@@ -49,7 +49,8 @@ describe('the answer on a mutation', () => {
 
   it.each([
     [{ recoverability: 'pending_commit' }, 'can be cancelled until the hold ends', 'worker of payments'],
-    [{ recoverability: 'cancelled' }, 'cancelled before its effect', 'nobody'],
+    [{ recoverability: 'cancelled', execution_state: 'failed' }, 'cancelled before its effect', 'nobody'],
+    [{ recoverability: 'cancelled', execution_state: 'uncertain' }, 'may have taken effect all the same', 'nobody'],
     [{ recoverability: 'committed' }, 'no bound reversal', 'worker of payments'],
     [{ recoverability: 'compensating' }, 'it is being undone', 'worker of payments'],
     [{ recoverability: 'compensated' }, 'another capability has observed it', 'worker of payments'],

@@ -134,7 +134,11 @@ function noticesOfNews({
 /** What is found at rest is settled at once, behind the announcement of all. */
 function noticesOfFall(fallen: readonly Fallen[]): readonly Derived[] {
   const resting = fallen.filter(
-    ({ recoverability, terms, ref }) => RESTING_BEFORE_ROLLBACK.includes(recoverability) || isRead(terms, ref),
+    ({ execution_state, recoverability, terms, ref }) =>
+      isRead(terms, ref) ||
+      (recoverability === 'cancelled'
+        ? execution_state === 'failed'
+        : RESTING_BEFORE_ROLLBACK.includes(recoverability)),
   );
   return [...announced(fallen.map(announcedMutation)), ...settled(resting.map(settledAtOnce))];
 }

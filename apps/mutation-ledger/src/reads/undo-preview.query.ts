@@ -123,7 +123,7 @@ function foreseen(
   { execution_state, recoverability, rollback_id, reason, terms, ref, expires_at }: Mutation,
   now: number,
 ): { readonly outcome: PreviewOutcome; readonly reason: string | null } {
-  if (execution_state === 'failed' || recoverability === 'cancelled') return { outcome: 'nothing_to_undo', reason };
+  if (execution_state === 'failed') return { outcome: 'nothing_to_undo', reason };
   if (ref !== null && isRead(terms, ref)) return { outcome: 'nothing_to_undo', reason: 'READ_ONLY' };
   if (recoverability === 'compensated') return { outcome: 'nothing_to_undo', reason: 'COMPENSATED' };
   if (rollback_id !== null) return { outcome: 'under_way', reason };

@@ -162,11 +162,10 @@ function becameOf(mutation: Mutation): Became {
     case 'compensated':
       return { outcome: undoneOf(mutation), reason };
     case 'cancelled':
-      return { outcome: 'undone_clean', reason };
     case 'planned':
       return execution_state === 'failed'
         ? { outcome: 'undone_clean', reason }
-        : { outcome: 'still_open', reason: reason ?? 'PLANNED' };
+        : { outcome: 'still_open', reason: reason ?? recoverability.toUpperCase() };
     case 'manual_resolution_required':
     case 'compensation_failed':
       return leftOver(mutation);

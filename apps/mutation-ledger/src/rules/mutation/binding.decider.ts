@@ -77,18 +77,18 @@ export function acceptExecution(
   };
   const subject_ref = subjectRefOf(event, named?.contract ?? null, facts.args);
   const { moves, reason: found } = movesOf(event.outcome, ref, terms, bound, now);
-  const reason = escalation(event) ?? found;
   const recoverability = moves.reduce<RecoverabilityState>(
     (state, move) => RECOVERABILITY_AFTER[state][move] ?? state,
     before,
   );
+  const isAfterCancel = before === 'cancelled' && recoverability !== before;
   return {
     execution: executionOf(event, named?.contract ?? null, facts.args, told),
     terms,
     ref: { ...ref, subject_ref, prior_value_hash: prior?.sha256 ?? null },
     consequence: moved(event, named, facts),
     recoverability,
-    reason,
+    reason: escalation(event) ?? (isAfterCancel ? 'EXECUTED_AFTER_CANCEL' : found),
     action_digest: event.outcome === 'succeeded' ? actionDigestOf(event, facts.args) : null,
   };
 }

@@ -39,6 +39,8 @@ export type ReasonCode =
   | 'WINDOW_CLOSED'
   | 'EXECUTION_FAILED'
   | 'EXECUTION_UNCERTAIN'
+  /** It took hold in spite of its cancel. */
+  | 'EXECUTED_AFTER_CANCEL'
   | 'DENIED'
   /** The agent's call failed, and its playbook gives that kind of error to a person. */
   | `ESCALATED:${ErrorKind}`

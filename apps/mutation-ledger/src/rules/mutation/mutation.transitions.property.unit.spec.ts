@@ -91,13 +91,14 @@ describe('any sequence of events', () => {
     );
   });
 
-  it('compensates nothing that was cancelled, and cancels nothing that was committed', () => {
+  it('gives what took hold in spite of its cancel to a person, and cancels nothing that was committed', () => {
     fc.assert(
       fc.property(MOVES, (events) => {
         const states = walk(RECOVERABILITY_AFTER, 'planned', events);
         const cancelledAt = states.indexOf('cancelled');
         if (cancelledAt < 0) return;
-        expect(new Set(states.slice(cancelledAt))).toEqual(new Set(['cancelled']));
+        const after = states.slice(cancelledAt).find((state) => state !== 'cancelled');
+        expect(['manual_resolution_required', undefined]).toContain(after);
         expect(states.slice(0, cancelledAt)).not.toContain('committed');
       }),
       { numRuns: 2_000 },

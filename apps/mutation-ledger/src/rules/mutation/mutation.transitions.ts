@@ -110,11 +110,12 @@ export const RECOVERABILITY_AFTER = {
     resolved: 'manual_resolution_required',
   },
   compensated: NONE,
-  cancelled: NONE,
+  // What took hold in spite of a cancel is a person's.
+  cancelled: { ...NONE, committed: 'manual_resolution_required' },
 } as const satisfies Record<RecoverabilityState, Record<RecoverabilityMove, RecoverabilityState | null>>;
 
 /** States nothing leads out of. */
-export const RECOVERABILITY_ENDS = ['compensated', 'cancelled'] as const satisfies readonly RecoverabilityState[];
+export const RECOVERABILITY_ENDS = ['compensated'] as const satisfies readonly RecoverabilityState[];
 
 /** States in which a rolled-back commit has come to rest, so that downstream is told. */
 export const RESTING_STATES: readonly RecoverabilityState[] = [
@@ -124,9 +125,5 @@ export const RESTING_STATES: readonly RecoverabilityState[] = [
   'cancelled',
 ];
 
-/** States that a rollback finds at rest: no later record of this ledger will say so. */
-export const RESTING_BEFORE_ROLLBACK: readonly RecoverabilityState[] = [
-  'compensated',
-  'manual_resolution_required',
-  'cancelled',
-];
+/** States that a rollback finds at rest: no later record of this ledger will say so. What was cancelled rests once it failed. */
+export const RESTING_BEFORE_ROLLBACK: readonly RecoverabilityState[] = ['compensated', 'manual_resolution_required'];

@@ -1,0 +1,74 @@
+// What took hold in spite of its cancel did not end with it: it is a person's, and nobody is told that there is nothing to undo (P12).
+import { describe, expect, it } from '@jest/globals';
+import { contractDigest } from '@recourse/contract';
+import type { ToolExecuted } from '@recourse/messages';
+import { fact, WAYS } from '@recourse/testing';
+import { undoPreview } from '../reads/undo-preview.query.js';
+import { undoReport } from '../reads/undo-report.query.js';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import type { UndoDoc } from '../rules/undo/undo.messages.js';
+import {
+  command,
+  contractText,
+  envelope,
+  executed,
+  intent,
+  ledger,
+  MUTATION,
+  NOW,
+  planned,
+  refund,
+  RUN,
+  TENANT,
+} from './ledger.testing.js';
+
+const CONTRACT = contractText({ commit_hold_ms: 60_000, cancel_capability: 'payments.cancel_refund' });
+const DIGEST = contractDigest(CONTRACT);
+
+describe.each(WAYS)('an effect that took hold in spite of its cancel, $way', ({ isRebuilt }) => {
+  /** Held and cancelled by a person; then its agent tells how it ended. */
+  const told = (outcome: Partial<ToolExecuted>) => {
+    const { run } = ledger({ isRebuilt, asks: true, contracts: [CONTRACT] });
+    run.when(planned(intent({ is_held: true, contract_digest: DIGEST })), NOW);
+    const about = { run_id: RUN, mutation_id: MUTATION, reason: 'wrong order' };
+    run.when(command('CancelMutation', envelope('mira', ['operator'], { tenant: TENANT }), about), NOW + 1);
+    return run.when(executed(refund({ contract_digest: DIGEST, ...outcome })), NOW + 2);
+  };
+  type Run = ReturnType<typeof told>;
+  const mutations = (run: Run): readonly Mutation[] => run.rows('mutation').map(({ doc }) => doc as Mutation); // rows of this kind are mutations
+  const previewed = (run: Run) =>
+    undoPreview(RUN, mutations(run), { asked: [], erased: new Set(), now: NOW + 3 }).items[0];
+  const undone = (run: Run) => {
+    const about = { run_id: RUN, mutation_ids: [], reason: 'take it back' };
+    run.when(command('UndoRun', envelope('ursula', ['requester'], { tenant: TENANT }), about), NOW + 4);
+    const [row] = run.rows('undo');
+    return undoReport(row?.doc as unknown as UndoDoc, mutations(run)).items[0]; // rows of this kind are undos
+  };
+
+  it("is a person's: no preview says that there is nothing to undo, and no undo that it is undone", () => {
+    const run = told({}).then(
+      fact('MutationRecorded', {
+        execution_state: 'succeeded',
+        recoverability: 'manual_resolution_required',
+        reason: 'EXECUTED_AFTER_CANCEL',
+      }),
+    );
+    expect(mutations(run)).toMatchObject([{ awaited: { is_overdue: true } }]);
+    expect(previewed(run)).toMatchObject({ outcome: 'cannot_be_undone', reason: 'EXECUTED_AFTER_CANCEL' });
+    expect(undone(run)).toMatchObject({ outcome: 'not_undone', reason: 'EXECUTED_AFTER_CANCEL' });
+  });
+
+  it('is open while nobody knows whether it did, and settled to no consumer', () => {
+    const run = told({ outcome: 'uncertain', error_kind: 'timeout', result: null, external_transaction_ref: null });
+    run.then(fact('MutationRecorded', { execution_state: 'uncertain', recoverability: 'cancelled' }));
+    expect(previewed(run)).toMatchObject({ outcome: 'not_known_yet' });
+    expect(undone(run)).toMatchObject({ outcome: 'still_open' });
+    expect(run.derived().map(({ type }) => type)).not.toContain('RollbackSettled');
+  });
+
+  it('has nothing to undo where its agent tells that it did not', () => {
+    const run = told({ outcome: 'failed', error_kind: 'rejected', result: null, external_transaction_ref: null });
+    expect(previewed(run)).toMatchObject({ outcome: 'nothing_to_undo' });
+    expect(undone(run)).toMatchObject({ outcome: 'undone_clean' });
+  });
+});
