@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'd61-parked-under-a-name-of-nobody',
+    requirement: 'D61/parked',
+    spec: 'libs/event-log/src/redriven.unit.spec.ts',
+    test: 'a parked record of somebody who is erased is erased with them: nobody reads it, and no redrive brings it back',
+    file: 'libs/event-log/src/batch.ts',
+    find: "const scope = { tenant: tenant ?? '', subject: (tenant ? subject : null) ?? `parked/${core.log}/${key}` };",
+    replace: "const scope = { tenant: '', subject: subject === tenant ? '' : `parked/${core.log}/${key}` };",
+  },
+  {
+    id: 'd61-derived-from-what-was-destroyed',
+    requirement: 'D61/parked',
+    spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
+    test: 'a payload on its way into a log is derived from nothing that was destroyed: what was made of it is decided anew without it',
+    file: 'libs/event-log/src/sealing/vault.ts',
+    find: 'if (known !== standing.keyId && known.startsWith(`${id}.`)) this.#known.delete(known);',
+    replace: 'if (known === key.keyId) this.#known.delete(known);',
+  },
+  {
     id: 'p6-parked-without-observers',
     requirement: 'P6/observed',
     spec: 'libs/event-log/src/speaker-kept.unit.spec.ts',

@@ -30,6 +30,7 @@ import {
   signatureOf,
   speakerIn,
   speakerOfParked,
+  subjectOf,
   tenantOf,
   TOO_LARGE,
   PARKED_BYTES_MAX,
@@ -314,8 +315,11 @@ export class BatchRun {
       return;
     }
     const { topic, partition } = what.kind === 'bad' ? what : what.input;
-    const tenant = what.kind === 'bad' ? null : tenantOf(what.input.body);
-    const origin = { topic, partition, ...what.raw, tenant };
+    const told =
+      what.kind === 'bad'
+        ? { tenant: null, subject: null }
+        : { tenant: tenantOf(what.input.body), subject: subjectOf(what.input.body) };
+    const origin = { topic, partition, ...what.raw, ...told };
     const problem = this.#problemOf(what, origin);
     if (problem !== null) {
       if (problem.reason === FOREIGN_PARTITION && what.kind === 'record') this.#setAside(what, origin, problem);
@@ -390,7 +394,7 @@ export class BatchRun {
       return;
     }
     const { key, topic } = input;
-    const sealed = this.#sealed(value, key);
+    const sealed = this.#sealed(value, key, origin);
     const valueSha256 = sha256(value);
     const bytes = { value: sealed.value, valueSha256, keyId: sealed.keyId, signature };
     this.#place(
@@ -499,14 +503,19 @@ export class BatchRun {
 
   #park(origin: ParkedOrigin, { reason, detail }: Problem): void {
     const { decided, key } = parkedRecord(origin, { reason, detail });
-    const { value, keyId } = this.#sealed(decided.body.value, key);
+    const { value, keyId } = this.#sealed(decided.body.value, key, origin);
     this.#record({ type: decided.type, body: { ...decided.body, value, key_id: keyId } }, key);
   }
 
-  /** Bytes of a wire as the log keeps them. */
-  #sealed(value: Buffer, key: string): { readonly value: Buffer; readonly keyId: string | null } {
+  /** Bytes of a wire as the log keeps them: erased with whose they are, where they say that. */
+  #sealed(
+    value: Buffer,
+    key: string,
+    { tenant, subject }: Pick<ParkedOrigin, 'tenant' | 'subject'>,
+  ): { readonly value: Buffer; readonly keyId: string | null } {
     const { core, sealing } = this.context;
-    const sealed = sealing?.batch.sealBytes(value, { tenant: '', subject: `parked/${core.log}/${key}` });
+    const scope = { tenant: tenant ?? '', subject: (tenant ? subject : null) ?? `parked/${core.log}/${key}` };
+    const sealed = sealing?.batch.sealBytes(value, scope);
     return sealed === undefined ? { value, keyId: null } : { value: sealed.body, keyId: sealed.keyId };
   }
 

@@ -49,6 +49,24 @@ export function tenantOf({ tenant, checkpoint, envelope, execution }: Doc): stri
   return typeof named === 'string' && isTenant(named) ? named : null;
 }
 
+/**
+ * Whose data a record holds that is kept as it came; null where it does not say.
+ *
+ * Shape:  the subject that it names, or what its assumption is about, or its run: as its core would seal it where no row tells more.
+ */
+export function subjectOf(body: Doc): string | null {
+  const { execution, checkpoint, ref } = body;
+  const parts = [execution, checkpoint, ref, body];
+  const named = firstText(parts.map((part) => memberOf(part, 'subject_ref')));
+  if (named !== null) return named;
+  if (typeof ref === 'string') return ref.split('#', 1)[0] || ref;
+  const run = firstText(parts.map((part) => memberOf(part, 'run_id')));
+  return run === null ? null : `run/${run}`;
+}
+
+const firstText = (values: readonly unknown[]): string | null =>
+  values.find((value): value is string => typeof value === 'string') ?? null;
+
 /** Why a record cannot be taken, whatever it says; null when it can. */
 export function findProblem(key: string, body: Doc): Problem | null {
   return findStorageProblem(key, body) ?? tenantProblem(body) ?? principalProblem(body);
@@ -91,6 +109,8 @@ export interface ParkedOrigin {
   readonly voucher?: FetchedRecord['voucher'];
   /** Tenant that the record says it is of; null where it says none, or nobody can read it. */
   readonly tenant?: string | null;
+  /** Whose data it holds, as far as it says. */
+  readonly subject?: string | null;
 }
 
 /** Key under which a record parks: its own, cut to what an index takes; records without one park alone. */

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Speaker, SpeakerRole } from '@recourse/kernel';
 import { PARKED_KIND } from './fold.js';
 import { countParkedOf } from './parking.decider.js';
+import { subjectOf } from './parking.decisions.js';
 import { orderOf, waitsFor } from './parking-order.decisions.js';
 import type { Doc } from './service-core.js';
 
@@ -43,6 +44,19 @@ it('the id of a run is taken of an effect where people can name it, so that no e
     fc.property(run, (id) => (findStorageProblem(id, { run_id: id }) === null) === isRunId(id)),
     { numRuns: 2_000 },
   );
+});
+
+describe('whose data a record holds', () => {
+  it.each<[string, Doc, string | null]>([
+    ['the subject that it names', { subject_ref: 'customer/7', run_id: 'r' }, 'customer/7'],
+    ['that of its execution', { execution: { subject_ref: 'customer/7' }, run_id: 'r' }, 'customer/7'],
+    ['that of its checkpoint', { checkpoint: { subject_ref: 'customer/7', run_id: 'r' } }, 'customer/7'],
+    ['what its assumption is about', { ref: 'order/4711#shipped', run_id: null }, 'order/4711'],
+    ['its run', { run_id: 'r', subject_ref: null }, 'run/r'],
+    ['nobody knows whose', { name: 'x' }, null],
+  ])('is told by %s', (_, body, subject) => {
+    expect(subjectOf(body)).toBe(subject);
+  });
 });
 
 describe('a record', () => {

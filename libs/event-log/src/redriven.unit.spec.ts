@@ -12,6 +12,7 @@ const SECRET = 'planted';
 
 let world: LoopWorld;
 let vault: Vault;
+let keys: MemoryKeyStore;
 /** Inputs of their log as deciders saw them, and how far the view of it was read. */
 let heard: { readonly input: RecordInput; readonly said: string; readonly view: number }[] = [];
 /** Ids that deciders throw at. */
@@ -25,7 +26,8 @@ beforeEach(async () => {
   world = await new LoopWorld().prepare();
   let drawn = 0;
   const random = (size: number): Buffer => Buffer.alloc(size, (drawn += 1));
-  vault = new Vault({ store: new MemoryKeyStore(), windowMs: 86_400_000, now: () => 0, random });
+  keys = new MemoryKeyStore();
+  vault = new Vault({ store: keys, windowMs: 86_400_000, now: () => 0, random });
   [heard, sick, flood, telling] = [[], [], 1, SECRET];
 });
 afterEach(() => world.stop());
@@ -263,6 +265,21 @@ describe('a record of a wire that is longer than wires take', () => {
     await world.until('parked', async () => (await parked()).length === 1);
     for (const type of ['RedriveParked', 'DiscardParked'] as const) await command(type, (await parked())[0] ?? '');
     expect(await answers()).toEqual(['PARKED_TRUNCATED', 0]);
+  });
+});
+
+describe('a parked record of somebody who is erased', () => {
+  it('is erased with them: nobody reads it, and no redrive brings it back', async () => {
+    sick = ['1'];
+    await world.start('a', hearing(), vault);
+    await world.state([{ ref: 'r1#open', id: '1', partition: partition() }]);
+    await world.until('parked', async () => (await parked()).length === 1);
+    sick = [];
+    expect(await keys.destroy({ tenant: 'acme', subject: 'r1', by: 'root', reason: 'asked to be forgotten' })).toBe(1);
+    vault.forget();
+    await command('RedriveParked', (await parked())[0] ?? '');
+    expect(await answers()).toEqual(['PARKED_ERASED']);
+    expect(await world.statements()).toEqual([]);
   });
 });
 

@@ -215,8 +215,10 @@ export class Vault implements Sealing {
     this.#proposed.delete(key.keyId);
     this.#learn(standing, true);
     const id = scopeId(key.scope);
-    // Another stands in its place: what was known of the one before is asked for anew, since it was destroyed.
-    if (standing.keyId !== key.keyId) this.#known.delete(key.keyId);
+    // Another stands in its place, so one before it was destroyed: what is known of the scope's keys is asked for anew.
+    if (standing.keyId !== key.keyId)
+      for (const known of [...this.#known.keys()])
+        if (known !== standing.keyId && known.startsWith(`${id}.`)) this.#known.delete(known);
     const isOurs = standing.secret.equals(key.secret) && standing.keyId === key.keyId;
     if (isOurs) {
       key.isDurable = true;

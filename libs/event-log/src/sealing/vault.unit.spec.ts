@@ -215,6 +215,19 @@ describe('a payload on its way into a log', () => {
     expect(await openLoaded(fresh, before)).toBe(before);
   });
 
+  it('is derived from nothing that was destroyed: what was made of it is decided anew without it', async () => {
+    await sealed(vault(), { args: plain('0') });
+    await store.destroy({ ...WHO, tenant: 'acme' });
+    const second = await sealed(vault(), { args: plain('1') });
+    const fresh = vault();
+    await openLoaded(fresh, second);
+    await store.destroy({ ...WHO, tenant: 'acme' });
+    const batch = fresh.batch(0);
+    batch.seal({ bound: plain('made of 1') }, () => CUSTOMER);
+    expect(await batch.settle()).toBe(false);
+    expect(await openLoaded(fresh, second)).toBe(second);
+  });
+
   it('stays sealed as it is when it comes sealed', async () => {
     const by = vault();
     const doc = await sealed(by, { args: plain('1') });
