@@ -1,30 +1,35 @@
 // Losses that a person has accepted, as a log itself tells them.
 //
 // Boundary: reads the log and keeps nothing beside how far it has looked: while nobody accepts a loss it is asked every second.
-import type { LogPosition, PlacedRecord } from '@recourse/event-log';
+import type { LogPosition } from '@recourse/event-log';
+import type { ReadPosition } from '../store/notifier-store.port.js';
+import { accountsFor, cutIn, isKnown } from '../rules/cut/cut.decisions.js';
+import type { ToldCut } from '../rules/cut/cut.decisions.js';
 import type { FollowedPartition } from './followed-partition.js';
 
 export class AcceptedCuts {
-  #looked: LogPosition | null = null;
+  #looked: { readonly of: Buffer; readonly to: LogPosition } | null = null;
 
   constructor(private readonly log: FollowedPartition) {}
 
-  /** First seq of the newest accepted loss that `seq` can have been part of; null where nobody has accepted one. Errors: those of the log. */
-  async lostFrom(seq: number): Promise<number | null> {
-    const from = this.#looked ?? this.log.origin();
+  /** The accepted loss that accounts for a record which was read and is gone; null where nobody has accepted that. Errors: those of the log. */
+  async consentTo(read: ReadPosition): Promise<ToldCut | null> {
+    const from = await this.#from(read);
     // Where the log fails, it is looked through from its beginning the next time.
     this.#looked = null;
-    let lost: number | null = null;
     for await (const records of this.log.read(from))
       for (const record of records) {
-        const first = lostFromOf(record);
-        if (first !== null && first <= seq) lost = first;
+        const told = cutIn(record);
+        if (told === null || isKnown(told, read.cuts)) continue;
+        return accountsFor(told, read) ? told : null;
       }
-    if (lost === null) this.#looked = this.log.position();
-    return lost;
+    this.#looked = { of: read.hash, to: this.log.position() };
+    return null;
   }
-}
 
-function lostFromOf({ type, body }: PlacedRecord): number | null {
-  return type === 'CutAccepted' ? Number(body['lost_from_seq']) : null;
+  /** What was looked through for the same record is not read again, while the log still holds it. */
+  async #from({ hash }: ReadPosition): Promise<LogPosition> {
+    const looked = this.#looked;
+    return looked?.of.equals(hash) === true && (await this.log.holds(looked.to)) ? looked.to : this.log.origin();
+  }
 }

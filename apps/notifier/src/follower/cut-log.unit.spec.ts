@@ -1,7 +1,8 @@
 // A log that lost records which the notifier had read, over the memory broker and the real reader of a log.
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { holdsPosition, OwnLog } from '@recourse/event-log';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { BUDGETS, endpoint, recordOf } from '../items.testing.js';
 import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
@@ -55,6 +56,13 @@ class World {
     return follower.readOn(() => {
       this.anew += 1;
     });
+  }
+
+  /** Everybody was told of what is due, so long ago that it is forgotten. */
+  async tellAll(): Promise<void> {
+    for (const one of await this.store.claim({ endpoint: 'pager', now: NOW, until: NOW + 1, countMax: 99 }))
+      await this.store.settle(one, { event: 'Delivered', error: null, nextAt: 0, closesEndpoint: false }, NOW);
+    await this.store.prune(NOW + 1);
   }
 
   async waiting(): Promise<readonly string[]> {
@@ -129,11 +137,51 @@ describe('a log that lost what was read of it', () => {
   it('tells nobody a second time of what had ended before the loss, however long ago it was told', async () => {
     await world.write(asks('a'), ends('a'), asks('b'), asks('lost'));
     await world.readOn(world.follower());
-    for (const one of await world.store.claim({ endpoint: 'pager', now: NOW, until: NOW + 1, countMax: 99 }))
-      await world.store.settle(one, { event: 'Delivered', error: null, nextAt: 0, closesEndpoint: false }, NOW);
-    await world.store.prune(NOW + 1);
+    await world.tellAll();
     world.broker.truncate(BUDGETS, 0, 3);
     await world.write(cutFrom(4), asks('c'));
+    await world.readOn(world.follower());
+    expect(await world.notices()).toEqual(['b opened', 'c opened']);
+  });
+
+  it('halts again after a further loss until that one is accepted: consent to one is none to another', async () => {
+    await world.write(asks('a'), asks('b'));
+    await world.readOn(world.follower());
+    world.broker.truncate(BUDGETS, 0, 1);
+    await world.write(cutFrom(2), asks('c'), asks('d'));
+    await world.readOn(world.follower());
+    world.broker.truncate(BUDGETS, 0, 3);
+    const follower = world.follower();
+    await expect(world.readOn(follower)).rejects.toMatchObject({ code: 'LOG_CUT' });
+    await world.write(asks('x'), asks('y'));
+    await expect(world.readOn(follower)).rejects.toMatchObject({ code: 'LOG_CUT' });
+    expect([world.anew, await world.waiting()]).toEqual([1, ['a', 'c', 'd']]);
+    await world.write(cutFrom(4));
+    await world.readOn(follower);
+    expect([world.anew, await world.waiting()]).toEqual([2, ['a', 'c', 'x', 'y']]);
+  });
+
+  it('tells of what ended between two losses that were both accepted while nobody read', async () => {
+    await world.write(...['a', 'b', 'l1', 'l2', 'l3', 'l4', 'l5'].map((id) => asks(id)));
+    await world.readOn(world.follower());
+    world.broker.truncate(BUDGETS, 0, 2);
+    await world.write(cutFrom(3), asks('x'), ends('x'), asks('lost'));
+    world.broker.truncate(BUDGETS, 0, 5);
+    await world.write(cutFrom(6));
+    await world.readOn(world.follower());
+    expect([world.anew, await world.notices()]).toEqual([1, ['a opened', 'b opened', 'x ended']]);
+  });
+
+  it('tells nobody a second time of an older end, also where the process was killed while it read anew', async () => {
+    await world.write(asks('a'), ends('a'), asks('b'), asks('lost'));
+    await world.readOn(world.follower());
+    await world.tellAll();
+    world.broker.truncate(BUDGETS, 0, 3);
+    await world.write(cutFrom(4), asks('c'));
+    const { store } = world;
+    const take = jest.spyOn(store, 'take').mockRejectedValueOnce(new Failure('DATABASE_UNAVAILABLE', 'killed'));
+    await expect(world.readOn(world.follower())).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+    expect(take).toHaveBeenCalledTimes(1);
     await world.readOn(world.follower());
     expect(await world.notices()).toEqual(['b opened', 'c opened']);
   });

@@ -6,12 +6,15 @@
 //   F1. Only accepted records count, in order, and each once: the step is kept where the cursor stands as it was read, or not at all.
 //   F2. A kill between two records loses nothing and queues nothing twice.
 //   F3. Nothing is read on from a record that the log does not hold: it would be void from there on, in silence. Where a person has accepted
-//       the loss it is read anew from its beginning; until then it fails with LOG_CUT.
+//       that very loss it is read anew from its beginning; until then it fails with LOG_CUT.
+//   F4. How far it is read a second time is kept with the cursor: a kill meanwhile has nobody told again of what is over.
 import type { LogPosition, PlacedRecord } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
 import { newsOf, tellingOf, toldAgain } from '../rules/delivery/occasion.decisions.js';
 import type { News, Superseding } from '../rules/delivery/occasion.decisions.js';
+import { cutIn, knownWith, readBefore } from '../rules/cut/cut.decisions.js';
+import type { KnownCut, ToldCut } from '../rules/cut/cut.decisions.js';
 import { AcceptedCuts } from './accepted-cuts.js';
 import type { FollowedPartition } from './followed-partition.js';
 import { hear } from '../core.js';
@@ -31,18 +34,23 @@ export interface FollowerOptions {
   readonly now: () => number;
 }
 
+/** What a page means, and the accepted losses that are known behind it. */
+interface Judged extends Pick<Taken, 'changes' | 'superseded' | 'queued'> {
+  readonly known: readonly KnownCut[];
+}
+
 /** What a reading of sealed payloads leaves in a log: who looks again at what moved would make another by looking. */
 const READS: ReadonlySet<string> = new Set(['PayloadsRead', 'CommandAnswered']);
 
 export class LogFollower {
   #position: LogPosition | null = null;
-  /** Records before this seq are read a second time. */
-  #readBefore = 0;
-  readonly #cuts: AcceptedCuts;
+  /** Accepted losses that were read, or by which it is read anew. */
+  #known: readonly KnownCut[] = [];
+  readonly #accepted: AcceptedCuts;
   #movedSeq = 0;
 
   constructor(private readonly options: FollowerOptions) {
-    this.#cuts = new AcceptedCuts(options.log);
+    this.#accepted = new AcceptedCuts(options.log);
   }
 
   /** Last record whose meaning is kept, as far as this process has read; 0 before the first. */
@@ -86,55 +94,65 @@ export class LogFollower {
   async #stored(onAnew?: () => void): Promise<LogPosition> {
     const { store, topic, partition, log } = this.options;
     const stored = await store.position(topic, partition);
+    this.#known = stored?.cuts ?? [];
     if (stored === null) return log.origin();
     const position = { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
     if (await log.holds(position)) {
       this.#movedSeq = stored.seq;
       return position;
     }
-    this.#readBefore = await this.#acceptedLoss(stored);
+    this.#known = knownWith(stored.cuts, await this.#consent(stored));
     onAnew?.();
-    await store.beginAnew(topic, partition, stored);
+    await store.beginAnew(topic, partition, stored, this.#placed(log.origin(), this.#known));
     return log.origin();
   }
 
-  async #acceptedLoss({ seq }: ReadPosition): Promise<number> {
+  async #consent(stored: ReadPosition): Promise<ToldCut> {
     const { topic, partition } = this.options;
-    const lost = await this.#cuts.lostFrom(seq);
-    if (lost === null)
+    const told = await this.#accepted.consentTo(stored);
+    if (told === null)
       throw new Failure(
         'LOG_CUT',
-        `${topic}/${String(partition)} no longer holds record ${String(seq)}, which was read`,
+        `${topic}/${String(partition)} no longer holds record ${String(stored.seq)}, which was read`,
       );
-    return lost;
+    return told;
+  }
+
+  #placed({ head: { seq, hash }, offset }: LogPosition, cuts: readonly KnownCut[]): ReadPosition {
+    return { seq, hash, offset, cuts };
   }
 
   async #take(records: readonly PlacedRecord[], from: LogPosition): Promise<boolean> {
     const { store, topic, partition, log } = this.options;
-    const { head, offset } = log.position();
-    const step = await this.#judged(records);
+    const to = log.position();
+    const { known, ...step } = await this.#judged(records);
     const isOurs = await store.take({
       topic,
       partition,
       fromSeq: from.head.seq,
-      to: { seq: head.seq, hash: head.hash, offset },
+      to: this.#placed(to, known),
       ...step,
     });
     // Another process reads the same log for us: where it stands is read from the store.
-    if (!isOurs) this.#position = null;
+    if (isOurs) this.#known = known;
+    else this.#position = null;
     return isOurs;
   }
 
-  async #judged(records: readonly PlacedRecord[]): Promise<Pick<Taken, 'changes' | 'superseded' | 'queued'>> {
+  async #judged(records: readonly PlacedRecord[]): Promise<Judged> {
     const { store, topic, partition, endpoints, now } = this.options;
     const keys = [...new Set(records.flatMap((record) => hear(topic, record).about))];
     const things = new Map((await store.things(keys)).map((thing): readonly [string, Thing] => [keyOf(thing), thing]));
     const page = new PageOfNews(now());
     const changes: KnownChange[] = [];
+    let known = this.#known;
     for (const record of records) {
+      const told = cutIn(record);
+      if (told !== null) known = knownWith(known, told);
+      const isReadAgain = record.seq < readBefore(known);
       const place = { topic, partition, seq: record.seq, at: record.decidedAt };
       const add = (news: News): void => {
-        page.add(record.seq < this.#readBefore ? toldAgain(news) : news);
+        page.add(isReadAgain ? toldAgain(news) : news);
       };
       for (const change of hear(topic, record).then((key) => things.get(key), place)) {
         if (change.op === 'tell') {
@@ -149,7 +167,7 @@ export class LogFollower {
         changes.push(change);
       }
     }
-    return { changes, ...page.all() };
+    return { known, changes, ...page.all() };
   }
 }
 

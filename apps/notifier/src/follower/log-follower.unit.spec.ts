@@ -76,7 +76,7 @@ function storeOf(store: MemoryNotifierStore): Pick<NotifierStore, 'position' | '
     position: (topic, partition) => store.position(topic, partition),
     things: (keys) => store.things(keys),
     take: (taken) => store.take(taken),
-    beginAnew: (topic, partition, from) => store.beginAnew(topic, partition, from),
+    beginAnew: (...given) => store.beginAnew(...given),
   };
 }
 
@@ -104,7 +104,7 @@ describe('who follows a log', () => {
       ['s1', 'opened', NOW],
       ['s1', 'reminder', 80_000],
     ]);
-    expect(await store.position(RECOVERIES, 0)).toEqual({ seq: 1, hash: Buffer.alloc(32, 1), offset: 1 });
+    expect(await store.position(RECOVERIES, 0)).toEqual({ seq: 1, hash: Buffer.alloc(32, 1), offset: 1, cuts: [] });
   });
 
   it.each([1, 100])(

@@ -79,7 +79,7 @@ function taken(fromSeq: number, seq: number, more: Partial<Taken> = {}): Taken {
     topic: 'recourse.recoveries',
     partition: 0,
     fromSeq,
-    to: { seq, hash: Buffer.alloc(32, seq), offset: seq + 3 },
+    to: { seq, hash: Buffer.alloc(32, seq), offset: seq + 3, cuts: [] },
     changes: [],
     superseded: [],
     queued: [],
@@ -118,7 +118,8 @@ const CASES: Cases<Views> = {
     expect(await store.take(taken(0, 7, { changes: [{ op: 'put', thing: THING }], queued: [delivery('msg_1')] }))).toBe(
       true,
     );
-    expect(await other.position('recourse.recoveries', 0)).toEqual({ seq: 7, hash: Buffer.alloc(32, 7), offset: 10 });
+    const at = { seq: 7, hash: Buffer.alloc(32, 7), offset: 10, cuts: [] };
+    expect(await other.position('recourse.recoveries', 0)).toEqual(at);
     expect(await other.things(['step:step-1', 'step:other'])).toEqual([THING]);
     expect(await other.find('msg_1')).toEqual(delivery('msg_1'));
   },
@@ -129,6 +130,13 @@ const CASES: Cases<Views> = {
       false,
     );
     expect([await store.things(['step:step-1']), await store.find('msg_1'), await seqOf(store)]).toEqual([[], null, 7]);
+  },
+
+  'keeps with the cursor which losses are known': async ([store, other]) => {
+    const known = { seq: 8, hash: Buffer.alloc(32, 8), offset: 11, cuts: [{ fromSeq: 8, hash: 'ab' }] };
+    await store.take(taken(0, 7));
+    await store.take({ ...taken(7, 8), to: known });
+    expect(await other.position('recourse.recoveries', 0)).toEqual(known);
   },
 
   'lets one of two that race read on': async ([store, other]) => {
@@ -291,11 +299,12 @@ const CASES: Cases<Views> = {
       const [told] = await claimed(store, 1_000);
       await settle(store, told, DELIVERED, 1_001);
       const position = await store.position('recourse.recoveries', 0);
-      const stale = { seq: 6, hash: Buffer.alloc(32, 6), offset: 9 };
-      await store.beginAnew('recourse.recoveries', 0, stale);
+      const stale = { seq: 6, hash: Buffer.alloc(32, 6), offset: 9, cuts: [] };
+      const start = { seq: 0, hash: Buffer.alloc(32), offset: 0, cuts: [{ fromSeq: 6, hash: 'ab' }] };
+      await store.beginAnew('recourse.recoveries', 0, stale, start);
       expect(await seqOf(store)).toBe(7);
-      await store.beginAnew('recourse.recoveries', 0, position ?? stale);
-      expect(await seqOf(other)).toBeUndefined();
+      await store.beginAnew('recourse.recoveries', 0, position ?? stale, start);
+      expect(await other.position('recourse.recoveries', 0)).toEqual(start);
       const keys = ['step:step-1', 'step:step-2', 'step:step-3'];
       expect((await other.things(keys)).map(({ id }) => id).sort()).toEqual(['step-2', 'step-3']);
       const states = await Promise.all(['msg_1', 'msg_2', 'msg_3'].map((id) => stateOf(store, id)));

@@ -44,10 +44,10 @@ export class MemoryNotifierStore implements NotifierStore {
     return Promise.resolve(true);
   }
 
-  beginAnew(topic: string, partition: number, from: ReadPosition): Promise<void> {
+  beginAnew(topic: string, partition: number, from: ReadPosition, to: ReadPosition): Promise<void> {
     const place = placeOf(topic, partition);
     if (this.#positions.get(place)?.hash.equals(from.hash) !== true) return Promise.resolve();
-    this.#positions.delete(place);
+    this.#positions.set(place, to);
     for (const [key, { item }] of this.#things)
       if (item !== null && isOpenedIn(item.opening, topic, partition)) this.#things.delete(key);
     for (const { id, about, state } of this.#deliveries.values())

@@ -70,4 +70,22 @@ async function nameBreakers(runner: QueryRunner, key: string): Promise<void> {
   await runner.query(`UPDATE things t SET thing_key = ${key} WHERE ${isBreaker}`);
 }
 
-export const NOTIFIER_MIGRATIONS = [NotifierTables1795400000000, WaitingItems1795500000000, BreakersByRun1795600000000];
+/** Accepted losses that were read, by which later ones are told from them. */
+class KnownCuts1795700000000 implements MigrationInterface {
+  readonly name = 'KnownCuts1795700000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query("ALTER TABLE read_positions ADD COLUMN cuts jsonb NOT NULL DEFAULT '[]'");
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE read_positions DROP COLUMN cuts');
+  }
+}
+
+export const NOTIFIER_MIGRATIONS = [
+  NotifierTables1795400000000,
+  WaitingItems1795500000000,
+  BreakersByRun1795600000000,
+  KnownCuts1795700000000,
+];

@@ -1,4 +1,5 @@
 // What the notifier keeps: how far it has read, what waits, and what is on its way to whom. Lost, it is read anew from the logs.
+import type { KnownCut } from '../rules/cut/cut.decisions.js';
 import type { Delivery, DeliveryState } from '../rules/delivery/delivery.messages.js';
 import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
 import type { Superseding } from '../rules/delivery/occasion.decisions.js';
@@ -9,6 +10,8 @@ export interface ReadPosition {
   readonly seq: number;
   readonly hash: Buffer;
   readonly offset: number;
+  /** Losses accepted in what was read, and the one by which it is read anew; oldest first. */
+  readonly cuts: readonly KnownCut[];
 }
 
 /** What reading on brought, to be kept together. */
@@ -91,10 +94,10 @@ export interface NotifierStore {
    */
   take(taken: Taken): Promise<boolean>;
   /**
-   * Forgets how far a partition was read, what waits by its records, and what is queued or rests about that; what was delivered or given
-   * up stays. Nothing happens where the partition stands elsewhere than at `from`.
+   * Sets a partition back to where it is read anew, and forgets what waits by its records, and what is queued or rests about that; what
+   * was delivered or given up stays. Nothing happens where the partition stands elsewhere than at `from`.
    */
-  beginAnew(topic: string, partition: number, from: ReadPosition): Promise<void>;
+  beginAnew(topic: string, partition: number, from: ReadPosition, to: ReadPosition): Promise<void>;
   /** Begins attempts: deliveries of an endpoint that are due and queued, oldest first, each to one caller. None while the endpoint is off. */
   claim(claim: Claim): Promise<readonly Delivery[]>;
   /** Ends an attempt. Nothing happens when another one has begun since. */

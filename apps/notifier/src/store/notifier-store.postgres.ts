@@ -20,20 +20,19 @@ import type {
   ReadPosition,
   Taken,
 } from './notifier-store.port.js';
-import { DELIVERY_COLUMNS, deliveryOf } from '../rows.js';
+import { DELIVERY_COLUMNS, deliveryOf, positionOf } from '../rows.js';
 import { CLAIM, DUE_FROM, FIGURES, FORGET_UNTRIED, QUEUE, RETRY, SETTLE, SUPERSEDE } from './deliveries.sql.js';
-import type { DeliveryRow } from '../rows.js';
+import type { DeliveryRow, PositionRow } from '../rows.js';
 import { DEADLINE, IS_WAITING, NOTIFIER_MIGRATIONS } from './notifier-store.migrations.js';
 
 const CONNECTIONS_MAX = 8;
 
 const MOVE_ON = `
-INSERT INTO read_positions (topic, log_partition, seq, hash, next_offset) SELECT $1, $2, $4, $5, $6 WHERE $3 = 0
+INSERT INTO read_positions (topic, log_partition, seq, hash, next_offset, cuts) SELECT $1, $2, $4, $5, $6, $7 WHERE $3 = 0
 ON CONFLICT (topic, log_partition) DO NOTHING`;
 const MOVE =
-  'UPDATE read_positions SET seq = $4, hash = $5, next_offset = $6 WHERE topic = $1 AND log_partition = $2 AND seq = $3';
-
-const FORGET_POSITION = 'DELETE FROM read_positions WHERE topic = $1 AND log_partition = $2 AND seq = $3 AND hash = $4';
+  'UPDATE read_positions SET seq = $4, hash = $5, next_offset = $6, cuts = $7 WHERE topic = $1 AND log_partition = $2 AND seq = $3';
+const MOVE_BACK = `${MOVE} AND hash = $8`;
 
 const PUT_THINGS =
   'INSERT INTO things (thing_key, doc) SELECT * FROM unnest($1::text[], $2::jsonb[]) ON CONFLICT (thing_key) DO UPDATE SET doc = EXCLUDED.doc';
@@ -57,11 +56,11 @@ export class PostgresNotifierStore implements NotifierStore {
     return coded('read the position', async () => {
       const {
         rows: [row],
-      } = await this.pool.query<{ seq: string; hash: Buffer; next_offset: string }>(
-        'SELECT seq, hash, next_offset FROM read_positions WHERE topic = $1 AND log_partition = $2',
+      } = await this.pool.query<PositionRow>(
+        'SELECT seq, hash, next_offset, cuts FROM read_positions WHERE topic = $1 AND log_partition = $2',
         [topic, partition],
       );
-      return row === undefined ? null : { seq: Number(row.seq), hash: row.hash, offset: Number(row.next_offset) };
+      return row === undefined ? null : positionOf(row);
     });
   }
 
@@ -102,10 +101,11 @@ export class PostgresNotifierStore implements NotifierStore {
     );
   }
 
-  beginAnew(topic: string, partition: number, { seq, hash }: ReadPosition): Promise<void> {
+  beginAnew(topic: string, partition: number, from: ReadPosition, to: ReadPosition): Promise<void> {
     return coded('begin a log anew', () =>
       inTransaction(this.pool, 'BEGIN', async (client) => {
-        const { rowCount } = await client.query(FORGET_POSITION, [topic, partition, seq, hash]);
+        const values = [...moveOf({ topic, partition, fromSeq: from.seq, to }), from.hash];
+        const { rowCount } = await client.query(MOVE_BACK, values);
         if (rowCount === 0) return;
         const openings = openingsIn(topic, partition);
         await client.query("DELETE FROM things WHERE starts_with(doc->'item'->>'opening', $1)", [openings]);
@@ -229,20 +229,16 @@ function listQuery({ state, endpoint, tenant, countMax, after }: DeliveryQuery):
 }
 
 /** The cursor is the fence: whoever does not move it keeps nothing. */
-async function moveOn(client: PoolClient, { topic, partition, fromSeq, to }: Taken): Promise<boolean> {
-  const { rowCount } = await client.query(fromSeq === 0 ? MOVE_ON : MOVE, [
-    topic,
-    partition,
-    fromSeq,
-    to.seq,
-    to.hash,
-    to.offset,
-  ]);
+async function moveOn(client: PoolClient, taken: Taken): Promise<boolean> {
+  const { fromSeq } = taken;
+  const { rowCount } = await client.query(fromSeq === 0 ? MOVE_ON : MOVE, moveOf(taken));
   if (rowCount === 1) return true;
-  // Void records at the start move the offset and leave the seq at 0.
-  return (
-    fromSeq === 0 && (await client.query(MOVE, [topic, partition, fromSeq, to.seq, to.hash, to.offset])).rowCount === 1
-  );
+  // Void records at the start move the offset and leave the seq at 0, and so does what begins anew.
+  return fromSeq === 0 && (await client.query(MOVE, moveOf(taken))).rowCount === 1;
+}
+
+function moveOf({ topic, partition, fromSeq, to }: Pick<Taken, 'topic' | 'partition' | 'fromSeq' | 'to'>): unknown[] {
+  return [topic, partition, fromSeq, to.seq, to.hash, to.offset, JSON.stringify(to.cuts)];
 }
 
 async function putChanges(client: PoolClient, changes: readonly KnownChange[]): Promise<void> {

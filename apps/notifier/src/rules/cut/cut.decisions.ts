@@ -1,0 +1,58 @@
+// Which accepted losses of a log a reader knows, and which one is consent to what it has lost itself. Pure.
+//
+// Invariants
+//   C1. A person accepts one loss. What was read with its record in it has its consent behind it: that is no word about a later loss.
+import type { PlacedRecord, LogPosition } from '@recourse/event-log';
+
+/** An accepted loss, as a reader keeps it. */
+export interface KnownCut {
+  /** First seq that is gone. */
+  readonly fromSeq: number;
+  /** Hash of the record that accepts it, in hex: no other has it. */
+  readonly hash: string;
+}
+
+/** An accepted loss, as its log tells it. */
+export interface ToldCut extends KnownCut {
+  readonly lostHead: LogPosition['head'];
+}
+
+/** The loss that a record accepts; null for every other record. */
+export function cutIn({ type, hash, body }: PlacedRecord): ToldCut | null {
+  if (type !== 'CutAccepted') return null;
+  const lost = body['lost_head_hash'];
+  return {
+    fromSeq: Number(body['lost_from_seq']),
+    hash: hash.toString('hex'),
+    lostHead: {
+      seq: Number(body['lost_to_seq']),
+      hash: lost instanceof Uint8Array ? Buffer.from(lost) : Buffer.alloc(0),
+    },
+  };
+}
+
+/** Was it known before? */
+export function isKnown({ hash }: ToldCut, known: readonly KnownCut[]): boolean {
+  return known.some((one) => one.hash === hash);
+}
+
+/** What is known once a loss is: those that were accepted in what is gone are gone with it. */
+export function knownWith(known: readonly KnownCut[], told: ToldCut): readonly KnownCut[] {
+  if (isKnown(told, known)) return known;
+  const { fromSeq, hash } = told;
+  return [...known.filter((one) => one.fromSeq < fromSeq), { fromSeq, hash }];
+}
+
+/**
+ * Does the first loss that a reader did not know of account for the record it read last?
+ *
+ * Shape: the first one, since what stands before it is what the reader has read; later losses are of what it never read.
+ */
+export function accountsFor({ fromSeq, lostHead }: ToldCut, read: LogPosition['head']): boolean {
+  return fromSeq <= read.seq && (lostHead.seq !== read.seq || lostHead.hash.equals(read.hash));
+}
+
+/** Records before this seq are read a second time, where a log is read anew. */
+export function readBefore(known: readonly KnownCut[]): number {
+  return known.at(-1)?.fromSeq ?? 0;
+}
