@@ -194,6 +194,7 @@ async function serviceEdge(spec: ServiceSpec, around: Surroundings): Promise<Edg
 async function notifierEdge(around: Surroundings): Promise<Edge> {
   const notifier: NotifierContext = {
     headsSignedAt: () => Promise.resolve(null),
+    health: () => HEALTH,
     endpoints: [],
     followed: () => [],
     store: new MemoryNotifierStore(),

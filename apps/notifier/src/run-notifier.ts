@@ -20,13 +20,13 @@ import {
   directoryIn,
   jwksOf,
   PartitionCounts,
-  persistently,
+  ProgramHost,
   quietPause,
   ServiceModule,
   serviceSigning,
   stopOnSignal,
 } from '@recourse/service';
-import type { Authenticate, EdgeContext, KnownSchemas } from '@recourse/service';
+import type { Authenticate, EdgeContext, KnownSchemas, RunningProgram } from '@recourse/service';
 import { createLogger, Metrics } from '@recourse/telemetry';
 import type { Logger } from '@recourse/telemetry';
 import type { NotifierConfig } from './config.js';
@@ -39,13 +39,11 @@ import { ItemsController } from './http/items.controller.js';
 import { NOTIFIER_CONTEXT } from './http/notifier-context.js';
 import type { Followed, NotifierContext } from './http/notifier-context.js';
 import { Notifier } from './notifier.js';
-import type { NotifierOptions } from './notifier.js';
 import { measure } from './reads/gauges.js';
 import { NewestHeads } from './reads/newest-heads.js';
 import type { SignedPlace } from './reads/newest-heads.js';
-import { EndpointSender } from './sender/endpoint-sender.js';
-import type { SenderOptions } from './sender/endpoint-sender.js';
-import { sendWebhook } from './sender/webhook.http.js';
+import { sendersOf } from './sender/senders.js';
+import type { NotifierStore } from './store/notifier-store.port.js';
 import { PostgresNotifierStore } from './store/notifier-store.postgres.js';
 
 const NAME = 'notifier';
@@ -65,43 +63,58 @@ interface Opened {
 interface Parts {
   readonly config: NotifierConfig;
   readonly authenticate: Authenticate;
-  readonly store: PostgresNotifierStore;
-  readonly opened: readonly Opened[];
+  readonly kafka: Kafka;
+  readonly codecs: Codecs;
   readonly heads: NewestHeads;
-  readonly bell: NewsBell;
   readonly schemas: KnownSchemas;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
-/** Starts the notifier; HTTP answers once the database and the logs are there. Errors: what no retry helps against. */
+/** What reads, sends and tidies up, once the database and the logs are there. */
+interface NotifierRuntime extends RunningProgram {
+  readonly followed: () => readonly Followed[];
+}
+
+type Host = ProgramHost<PostgresNotifierStore, NotifierRuntime>;
+
+/** A notifier that answers over HTTP. */
+export interface ListeningNotifier {
+  readonly app: NestFastifyApplication;
+  /** Returns once it reads and sends, or is told to stop. Errors: what no retry helps against. */
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Runs the notifier until it is told to stop. Errors: what no retry helps against. */
 export async function startNotifier(config: NotifierConfig): Promise<void> {
-  const logger = createLogger({ service: NAME, instance: config.instance, level: config.logLevel });
   const stopsBy = stopOnSignal();
-  const parts = await partsOf(config, logger);
-  const followers = followersOf(parts);
-  const notifier = notifierOf(parts, followers);
-  const app = await edgeOf(parts, notifier, followers);
-  notifier.start();
-  void parts.schemas.learn();
-  stopsBy(() => stop(parts, notifier, app));
+  const { start, stop } = await listen(config);
+  stopsBy(stop);
+  await start();
+}
+
+/** Answers over HTTP, and says that it is not ready: database and logs are waited for in `start`. */
+export async function listen(config: NotifierConfig): Promise<ListeningNotifier> {
+  const logger = createLogger({ service: NAME, instance: config.instance, level: config.logLevel });
+  const parts = partsOf(config, logger);
+  const host: Host = new ProgramHost({
+    openDatabase: () => PostgresNotifierStore.open(databaseUrlOf(config)),
+    createRuntime: (store) => runtimeOf(parts, store),
+    logger,
+  });
+  const app = await edgeOf(parts, host);
   logger.info({ url: await app.getUrl(), endpoints: config.endpoints.map(({ name }) => name) }, 'listening');
+  const stop = async (): Promise<void> => {
+    await app.close();
+    await host.stop();
+    await parts.heads.close();
+    await parts.schemas.close();
+  };
+  return { app, start: () => host.start(), stop };
 }
 
-async function stop(
-  { opened, heads, bell, schemas, store }: Parts,
-  notifier: Notifier,
-  app: NestFastifyApplication,
-): Promise<void> {
-  await notifier.stop();
-  await app.close();
-  await Promise.all([bell.close(), heads.close(), ...opened.map(({ log }) => log.close())]);
-  await schemas.close();
-  await store.close();
-}
-
-async function partsOf(config: NotifierConfig, logger: Logger): Promise<Parts> {
-  // First: a wrong place of the issuer's keys is told before anything is waited for.
+function partsOf(config: NotifierConfig, logger: Logger): Parts {
   const authenticate = createAuthenticate({
     issuer: config.jwtIssuer,
     audience: config.jwtAudience,
@@ -110,33 +123,49 @@ async function partsOf(config: NotifierConfig, logger: Logger): Promise<Parts> {
   });
   const metrics = new Metrics({ service: NAME });
   metrics.collectProcess();
-  const store = await reached(logger, 'database', () => PostgresNotifierStore.open(databaseUrlOf(config)));
   const kafka = connectKafka(NAME, config, serviceSigning(NAME, config, logger, metrics), logger);
   const schemas = knownSchemas({ registryUrl: config.registryUrl, databaseUrl: databaseUrlOf(config) }, logger);
   const codecs = createCodecs(schemas.registry);
-  const opened = await reached(logger, 'logs', () => openLogs(kafka, codecs, config.logId));
   const heads = newestHeads(kafka, codecs, config.logId);
-  const measured = { endpoints: config.endpoints, store, signed: () => signedIn(heads) };
-  metrics.beforeRead(() => measure(measured, metrics));
+  return { config, authenticate, kafka, codecs, schemas, heads, metrics, logger };
+}
+
+/** Errors: Failure(TOPIC_MISSING, BROKER_UNAVAILABLE). */
+async function runtimeOf(parts: Parts, store: NotifierStore): Promise<NotifierRuntime> {
+  const { config, kafka, codecs, schemas } = parts;
+  const opened = await openLogs(kafka, codecs, config.logId);
   const bell = bellOf(kafka, opened);
-  return { config, authenticate, store, schemas, opened, heads, bell, metrics, logger };
-}
-
-/** While it starts, a signal ends the process; so nothing here has to stop trying. */
-function reached<T>(logger: Logger, what: string, work: () => Promise<T>): Promise<T> {
-  return persistently(work, {
-    signal: new AbortController().signal,
-    onFailure: ({ code, message }, retryMs) => {
-      logger.warn({ code, detail: message, retry_ms: retryMs }, `cannot reach the ${what} yet`);
+  const followers = followersOf(config, store, opened);
+  const notifier = notifierOf(parts, { store, followers, bell });
+  return {
+    start: () => {
+      notifier.start();
+      void schemas.learn();
+      return Promise.resolve();
     },
-  });
+    stop: async () => {
+      await notifier.stop();
+      await Promise.all([bell.close(), ...opened.map(({ log }) => log.close())]);
+    },
+    health: () => {
+      const { ready, trouble } = notifier.health();
+      return { live: true, ready, started: true, detail: { trouble } };
+    },
+    followed: () => followers.map((one) => followedBy(one, notifier)),
+  };
 }
 
-function notifierOf(parts: Parts, followers: readonly Follower[]): Notifier {
-  const { config, store, bell, logger } = parts;
+interface Running {
+  readonly store: NotifierStore;
+  readonly followers: readonly Follower[];
+  readonly bell: NewsBell;
+}
+
+function notifierOf(parts: Parts, { store, followers, bell }: Running): Notifier {
+  const { config, logger } = parts;
   return new Notifier({
     followers,
-    senders: sendersOf(parts),
+    senders: sendersOf(parts, store),
     store,
     keepMs: config.keepMs,
     now: Date.now,
@@ -155,7 +184,11 @@ interface Follower {
   readonly follower: LogFollower;
 }
 
-function followersOf({ config: { endpoints }, store, opened }: Parts): readonly Follower[] {
+function followersOf(
+  { endpoints }: NotifierConfig,
+  store: NotifierStore,
+  opened: readonly Opened[],
+): readonly Follower[] {
   return opened.map(({ topic, partition, log }) => ({
     topic,
     partition,
@@ -170,41 +203,6 @@ function followed(log: OwnLog): FollowedPartition {
     position: () => log.position,
     holds: (position) => holdsPosition(log, position),
     read: (from) => log.read(from),
-  };
-}
-
-function sendersOf(parts: Parts): NotifierOptions['senders'] {
-  const { config, store } = parts;
-  const shared = {
-    store,
-    send: sendWebhook,
-    policy: { backoff: { baseMs: config.retryBaseMs, maxMs: config.retryMaxMs }, giveUpMs: config.giveUpMs },
-    bases: {
-      ledger: withoutSlash(config.ledgerUrl),
-      recoveries: withoutSlash(config.recoveriesUrl),
-      budgets: withoutSlash(config.budgetUrl),
-    },
-    timeoutMs: config.timeoutMs,
-    now: Date.now,
-    onAttempt: tellAttempt(parts),
-  };
-  return config.endpoints.map((endpoint) => ({
-    name: endpoint.name,
-    sender: new EndpointSender({ endpoint, ...shared }),
-  }));
-}
-
-function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '');
-}
-
-/** Counts attempts, and says when a receiver is gone. */
-function tellAttempt({ metrics, logger }: Parts): NonNullable<SenderOptions['onAttempt']> {
-  return (endpoint, { error, closesEndpoint }) => {
-    if (error === null) metrics.count('webhooksDelivered', { endpoint });
-    else metrics.count('webhookAttemptsFailed', { endpoint, code: error.code });
-    if (closesEndpoint)
-      logger.error({ endpoint }, 'the receiver is gone: the endpoint is off until an operator turns it on');
   };
 }
 
@@ -228,32 +226,33 @@ function bellOf(kafka: Kafka, opened: readonly Opened[]): NewsBell {
 }
 
 async function edgeOf(
-  { config, authenticate, store, heads, metrics, logger }: Parts,
-  notifier: Notifier,
-  followers: readonly Follower[],
+  { config, authenticate, heads, metrics, logger }: Parts,
+  host: Host,
 ): Promise<NestFastifyApplication> {
+  metrics.beforeRead(async () => {
+    if (host.running === null) return;
+    await measure({ endpoints: config.endpoints, store: host.opened(), signed: () => signedIn(heads) }, metrics);
+  });
   const edge: EdgeContext = {
     definition: { name: NAME },
     access: accessOf(NAME),
     limits: new Limits(limitsOf(config)),
     metrics,
     authenticate,
-    host: {
-      health: () => {
-        const { ready, trouble } = notifier.health();
-        return { live: true, ready, started: true, detail: { trouble } };
-      },
-    },
+    host,
     onError: (error) => {
       logger.error({ err: error }, 'a request failed');
     },
   };
   const context: NotifierContext = {
     endpoints: config.endpoints,
-    store,
+    get store() {
+      return host.opened();
+    },
+    health: () => host.health(),
     now: Date.now,
     nonce: randomUUID,
-    followed: () => followers.map((one) => followedBy(one, notifier)),
+    followed: () => host.running?.followed() ?? [],
     headsSignedAt: () => signedAt(heads),
   };
   const providers = [{ provide: NOTIFIER_CONTEXT, useValue: context }];

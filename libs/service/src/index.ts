@@ -52,5 +52,7 @@ export { ALL_SCHEMAS_KNOWN, knownSchemas } from './known-schemas.js';
 export type { KnownSchemas } from './known-schemas.js';
 export { stopOnSignal } from './stop-on-signal.js';
 export { connectKafka, createEdge, runProcess, serviceSigning } from './process.js';
+export { ProgramHost } from './program-host.js';
+export type { RunningProgram } from './running-service.js';
 export { runService } from './run-service.js';
 export type { ServiceSpec } from './run-service.js';

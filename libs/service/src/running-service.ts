@@ -19,11 +19,15 @@ export interface ProjectedHere {
   readonly readAnew: () => void;
 }
 
-/** Runs the logs of one service. `start` resolves when inputs are being read; `stop` leaves the group and finishes batches. */
-export interface RunningService {
+/** What a program of ours does once its database is there. */
+export interface RunningProgram {
   start(): Promise<void>;
   stop(): Promise<void>;
   health(): ServiceHealth;
+}
+
+/** Runs the logs of one service. `start` resolves when inputs are being read; `stop` leaves the group and finishes batches. */
+export interface RunningService extends RunningProgram {
   /** Null for a partition that this process does not own, or is reading anew already. */
   projected(log: string, partition: number): ProjectedHere | null;
   /** A view of the cores, read to the end that was seen a moment ago; null for one they do not declare. */

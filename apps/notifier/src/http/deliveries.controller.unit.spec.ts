@@ -41,6 +41,7 @@ describe('endpoints of notices, asked for by a tenant', () => {
     for (const [at, [one, of]] of told.entries()) await store.queue(testOf(one, of, String(at), NOW - at));
     const notifier = {
       headsSignedAt: () => Promise.resolve(null),
+      health: () => ({ live: true, ready: true, started: true, detail: {} }),
       endpoints,
       followed: () => [],
       store,
@@ -77,6 +78,7 @@ describe('notices of one endpoint, asked for by its name', () => {
     for (const [at, one] of [SHARED, GONE].entries()) await store.queue(testOf(one, 'acme', String(at), NOW));
     const notifier = {
       headsSignedAt: () => Promise.resolve(null),
+      health: () => ({ live: true, ready: true, started: true, detail: {} }),
       endpoints: [SHARED, EVERYBODY, OTHERS],
       followed: () => [],
       store,

@@ -33,7 +33,11 @@ interface Loop {
 
 interface Status {
   readonly service: 'notifier';
+  /** False before database and logs were reached; after that each log says for itself. */
+  readonly ready?: false;
   readonly detail: {
+    /** What is waited for until then. */
+    readonly in_the_way?: unknown;
     readonly loops: readonly Loop[];
     /** Epoch milliseconds; null where nobody can say. */
     readonly heads_signed_at: number | null;
@@ -60,7 +64,10 @@ export class ItemsController {
       movedSeq,
       problem,
     }));
-    return { service: 'notifier', detail: { loops, heads_signed_at: await this.notifier.headsSignedAt() } };
+    const { started, detail } = this.notifier.health();
+    const told = { loops, heads_signed_at: await this.notifier.headsSignedAt() };
+    if (started) return { service: 'notifier', detail: told };
+    return { service: 'notifier', ready: false, detail: { ...told, in_the_way: detail['in_the_way'] } };
   }
 
   @ReadRoute(

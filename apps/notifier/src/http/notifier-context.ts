@@ -1,4 +1,5 @@
 // What the controllers of the notifier get.
+import type { EdgeContext } from '@recourse/service';
 import type { NotifierStore } from '../store/notifier-store.port.js';
 import type { NotifierLoop } from '../notifier.js';
 import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
@@ -13,10 +14,13 @@ export interface Followed extends NotifierLoop {
 }
 
 export interface NotifierContext {
+  readonly health: EdgeContext['host']['health'];
+  /** None before the logs are there. */
   readonly followed: () => readonly Followed[];
   /** When the auditor signed heads last, epoch milliseconds; null where nobody can say. */
   readonly headsSignedAt: () => Promise<number | null>;
   readonly endpoints: readonly Endpoint[];
+  /** Errors: Failure(DATABASE_UNAVAILABLE) where it was not reached yet. */
   readonly store: Pick<NotifierStore, 'find' | 'list' | 'items' | 'retry' | 'queue' | 'turnOn' | 'figures'>;
   /** Epoch milliseconds. */
   readonly now: () => number;
