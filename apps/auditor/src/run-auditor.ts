@@ -1,10 +1,18 @@
 // Puts the auditor together from its configuration, and runs it until it is told to stop.
 //
 // Boundary: the only place where its real parts meet: Kafka, registry, files, witnesses.
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { StringDecoder } from 'node:string_decoder';
-import { HashTree, headsText, NodeFiles, noteSigner, notesIn, parseVerifier, verifierText } from '@recourse/audit';
+import {
+  HashTree,
+  headsText,
+  NodeFiles,
+  noteSigner,
+  notesIn,
+  parseVerifier,
+  textPieces,
+  verifierText,
+} from '@recourse/audit';
 import { accessOf, createKafka, createSchemaRegistry, NewsBell, signingFrom } from '@recourse/kafka';
 import type { Kafka, RawReader } from '@recourse/kafka';
 import { Failure, systemClock } from '@recourse/kernel';
@@ -28,8 +36,6 @@ const WITNESS_TIMEOUT_MS = 3_000;
 /** How long one question for news waits at the broker. */
 const NEWS_WAIT_MS = 1_000;
 const HEADS = 'heads.notes';
-/** Of the file of heads, read at once. */
-const PIECE_BYTES = 65_536;
 
 /** Starts the auditor. Errors: what no retry helps against. */
 export async function startAuditor(config: AuditorConfig): Promise<void> {
@@ -44,7 +50,8 @@ export async function startAuditor(config: AuditorConfig): Promise<void> {
   const auditor = auditorOf(config, { partitions, book, signer, logger, news: () => bell.heard() });
   // Reading what was signed takes as long as there is much of it: meanwhile it says that it is not ready.
   const server = healthServer(auditor).listen(config.httpPort, config.httpHost);
-  await auditor.prepare(notesIn(keptText(config)));
+  const kept = join(config.folder, HEADS);
+  await auditor.prepare(notesIn(existsSync(kept) ? textPieces(kept) : []));
   auditor.start();
   logger.info({ verifier_key: verifierText(signer.key), partitions: partitions.length }, 'following the logs');
   const stop = async (): Promise<void> => {
@@ -156,20 +163,6 @@ function witnessesOf(text: string | undefined): readonly Witness[] {
         throw new Failure('CONFIG_INVALID', `RECOURSE_AUDITOR_WITNESSES: ${entry} is no <verifier key>=<address>`);
       return witnessClient({ url: entry.slice(at + 1), key, fetch, timeoutMs: WITNESS_TIMEOUT_MS });
     });
-}
-
-/** Text of the file of heads, in pieces. */
-function* keptText({ folder }: AuditorConfig): Generator<string> {
-  const path = join(folder, HEADS);
-  if (!existsSync(path)) return;
-  const file = openSync(path, 'r');
-  try {
-    const [bytes, decoder] = [Buffer.alloc(PIECE_BYTES), new StringDecoder('utf8')];
-    for (let count = readSync(file, bytes); count > 0; count = readSync(file, bytes))
-      yield decoder.write(bytes.subarray(0, count));
-  } finally {
-    closeSync(file);
-  }
 }
 
 function quietly(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 export { HashTree } from './hash-tree.js';
-export { headsText, notesIn, readHeads } from './heads-file.js';
+export { headsText, notesIn, readHeads, textPieces } from './heads-file.js';
 export { NodeFiles, NodeList } from './node-store.js';
 export { isSignedBy, noteSigner, noteText, parseNote, parseVerifier, verifierText } from './note.js';
 export type { NoteKey, NoteRole, NoteSignature, NoteSigner } from './note.js';

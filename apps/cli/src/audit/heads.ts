@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChainReader, genesisHead } from '@recourse/chain';
 import type { GenesisOf, KnownHead, StoredRecord } from '@recourse/chain';
-import { knownHeadOf, parseVerifier, readHeads, readSignedHead, treeName } from '@recourse/audit';
+import { knownHeadOf, notesIn, originOf, parseVerifier, readSignedHead, textPieces, treeName } from '@recourse/audit';
 import type { NoteKey, SignedHead } from '@recourse/audit';
 import { createCodecs, recordOf } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
@@ -76,14 +76,12 @@ function partitionsIn(file: string): readonly Earlier[] {
 }
 
 /** Begins behind the newest of the signed heads of each log: their roots are not known to grow on. */
-export function startsOfSigned(heads: readonly SignedHead[]): ReadonlyMap<string, AuditStart> {
-  return new Map(
-    heads.flatMap((head): [string, AuditStart][] =>
-      head.head === null
-        ? []
-        : [[treeName(head), { seq: head.size, hash: head.head, nextOffset: head.nextOffset, peaks: null }]],
-    ),
-  );
+export function startsOfSigned(heads: Iterable<SignedHead>): ReadonlyMap<string, AuditStart> {
+  const starts = new Map<string, AuditStart>();
+  for (const head of heads)
+    if (head.head !== null)
+      starts.set(treeName(head), { seq: head.size, hash: head.head, nextOffset: head.nextOffset, peaks: null });
+  return starts;
 }
 
 /** A verifier key, or the file that holds it. Errors: CliProblem(KEY_UNREADABLE). */
@@ -103,13 +101,37 @@ function textIn(file: string): string | null {
   }
 }
 
-/** Signed heads of a file. Errors: CliProblem(FILE_UNREADABLE) where the key signed none of them. */
-export function headsInFile(file: string, key: NoteKey): readonly SignedHead[] {
-  const { heads } = readHeads(textIn(file) ?? '', [key]);
-  if (heads.length > 0) return heads;
-  throw new CliProblem('FILE_UNREADABLE', `${file} holds no head that ${key.name} signed`, 'usage', {
+/** Signed heads of a file, read as they are asked for. Errors: CliProblem(FILE_UNREADABLE) where the key signed none of them. */
+export function* headsInFile(file: string, key: NoteKey): Generator<SignedHead> {
+  let count = 0;
+  try {
+    for (const note of notesIn(textPieces(file))) {
+      const head = readSignedHead(note, [key]);
+      if (head === null) continue;
+      count += 1;
+      yield head;
+    }
+  } catch (cause) {
+    throw noHeads(file, key, cause);
+  }
+  if (count === 0) throw noHeads(file, key);
+}
+
+function noHeads(file: string, { name }: NoteKey, cause?: unknown): CliProblem {
+  return new CliProblem('FILE_UNREADABLE', `${file} holds no head that ${name} signed`, 'usage', {
+    ...(cause === undefined ? {} : { cause }),
     remedy: 'Name the file heads.notes of the auditor, or another that it signed.',
   });
+}
+
+/** Which heads none of these says already. */
+export function lackedBy(heads: readonly SignedHead[]): (head: SignedHead) => boolean {
+  const said = new Set(heads.map(sayingOf));
+  return (head) => !said.has(sayingOf(head));
+}
+
+function sayingOf(head: SignedHead): string {
+  return `${originOf(head)} ${String(head.size)} ${String(head.nextOffset)} ${head.root.toString('base64')}`;
 }
 
 /** Heads of the newest generation of each log, as a verification compares with them. */

@@ -8,7 +8,7 @@ import { logIdsIn } from '../audit/dump.js';
 import type { ReadDump } from '../audit/dump-signed.js';
 import { withFirstHeads } from '../audit/first-heads.js';
 import type { HeadsLook } from '../audit/first-heads.js';
-import { auditorKey, headsInDump, headsInFile, headsInTopic } from '../audit/heads.js';
+import { auditorKey, headsInDump, headsInFile, headsInTopic, lackedBy } from '../audit/heads.js';
 import { lengthsOf } from '../audit/topics.js';
 import { known, OPERATOR } from '../config.js';
 import { kafkaAs } from '../kafka.js';
@@ -48,22 +48,25 @@ export async function trustOf(session: Session, options: TrustOptions): Promise<
     });
   }
   const key = auditorKey(given, resolve(session.folder, given));
-  const files = [file, fromHead].filter((one) => one !== undefined);
-  const kept = files.flatMap((one) => headsInFile(resolve(session.folder, one), key));
-  const inLog = await (folder === undefined
-    ? headsInTopic(cluster(session), key)
-    : headsInDump(dumpIn(session, folder), key));
-  return { key, heads: ofLogs([...kept, ...inLog], session, options) };
+  const heads = Array.from(
+    await (folder === undefined ? headsInTopic(cluster(session), key) : headsInDump(dumpIn(session, folder), key)),
+  );
+  // A file of years has what the log of heads has, too: it is kept once.
+  for (const one of [file, fromHead].filter((name) => name !== undefined)) {
+    const isLacked = lackedBy(heads);
+    for (const head of headsInFile(resolve(session.folder, one), key)) if (isLacked(head)) heads.push(head);
+  }
+  return { key, heads: [...ofLogs(heads, session, options)] };
 }
 
 /** Heads of the logs that are read. */
-export function ofLogs(
-  heads: readonly SignedHead[],
+export function* ofLogs(
+  heads: Iterable<SignedHead>,
   session: Session,
   { dump }: Pick<TrustOptions, 'dump'>,
-): readonly SignedHead[] {
+): Generator<SignedHead> {
   const logId = dump === undefined ? cluster(session).logId : logIdOf(session, dump);
-  return heads.filter((head) => logId === null || head.logId === logId);
+  for (const head of heads) if (logId === null || head.logId === logId) yield head;
 }
 
 /** The same for logs at the brokers: one that has only begun is waited for until the auditor has come to it. */
