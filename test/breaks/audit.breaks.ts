@@ -365,6 +365,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return () => said.size >= 0;',
   },
   {
+    id: 'p11-witness-half-a-state',
+    requirement: 'P11/witness-disk',
+    spec: 'apps/auditor/src/witness/witness.unit.spec.ts',
+    test: 'a witness keeps what it signed whole where a disk takes a few bytes at a time',
+    file: 'apps/auditor/src/witness/witness-state.ts',
+    find: 'from += count;',
+    replace: 'from = bytes.length;',
+  },
+  {
     id: 'p11-signed-by-a-clock-that-is-set',
     requirement: 'P11/clock',
     spec: 'apps/auditor/src/auditor.unit.spec.ts',

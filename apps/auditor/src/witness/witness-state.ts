@@ -7,10 +7,16 @@ import type { Seen } from './witness.decisions.js';
 
 const seenFile = z.object({ origin: z.string(), size: z.int().min(0), root: z.string().regex(/^[0-9a-f]{64}$/) });
 
+/** Writes bytes from a place on, or the first of them; answers how many. */
+type WriteFrom = (file: number, bytes: Buffer, from: number) => number;
+
 export class WitnessState {
   readonly #seen = new Map<string, Seen>();
 
-  constructor(private readonly folder: string) {
+  constructor(
+    private readonly folder: string,
+    private readonly write: WriteFrom = writeSync,
+  ) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
@@ -26,17 +32,38 @@ export class WitnessState {
     return seen;
   }
 
+  /** Errors: those of the disk; where it takes no more, what was kept before stands, in memory and there. */
   keep(origin: string, { size, root }: Seen): void {
     const path = this.#pathOf(origin);
-    const file = openSync(`${path}.new`, 'w', 0o600);
-    writeSync(file, JSON.stringify({ origin, size, root: root.toString('hex') }));
-    fsyncSync(file);
-    closeSync(file);
+    this.#writeWhole(`${path}.new`, JSON.stringify({ origin, size, root: root.toString('hex') }));
     renameSync(`${path}.new`, path);
     this.#seen.set(origin, { size, root: Buffer.from(root) });
+    opened(this.folder, 'r', fsyncSync);
+  }
+
+  /** A disk may take less than it is given, and be full with the next. */
+  #writeWhole(path: string, text: string): void {
+    const bytes = Buffer.from(text);
+    opened(path, 'w', (file) => {
+      for (let from = 0; from < bytes.length;) {
+        const count = this.write(file, bytes, from);
+        if (count === 0) throw new Error(`${path} takes no more than ${String(from)} bytes`);
+        from += count;
+      }
+      fsyncSync(file);
+    });
   }
 
   #pathOf(origin: string): string {
     return join(this.folder, `${sha256Hex(origin)}.json`);
+  }
+}
+
+function opened(path: string, flags: 'r' | 'w', work: (file: number) => void): void {
+  const file = openSync(path, flags, 0o600);
+  try {
+    work(file);
+  } finally {
+    closeSync(file);
   }
 }

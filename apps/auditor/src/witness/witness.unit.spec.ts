@@ -1,5 +1,5 @@
 // A witness over HTTP: it signs what extends what it signed, remembers that across a kill, and refuses the rest.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import { WitnessState } from './witness-state.js';
 const auditor = noteSigner('auditor.spec', 'log', freshPem());
 const signer = noteSigner('witness.spec', 'witness', freshPem());
 const folder = mkdtempSync(join(tmpdir(), 'recourse-witness-'));
+const SEEN = { size: 8, root: Buffer.alloc(32, 8) };
 const servers: Server[] = [];
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
@@ -80,6 +81,33 @@ describe('a witness', () => {
     await cosigned(await witness(), treeOf(8));
     writeFileSync(join(folder, `${sha256Hex('log-1/recourse.budgets/0')}.json`), '{"size":');
     await expect(cosigned(await witness(), treeOf(9))).rejects.toMatchObject({ code: 'WITNESS_UNAVAILABLE' });
+  });
+
+  it('keeps what it signed whole where a disk takes a few bytes at a time', () => {
+    const sparing = new WitnessState(folder, (file, bytes, from) => writeSync(file, bytes, from, 10));
+    sparing.keep('log-1/recourse.budgets/0', SEEN);
+    expect(new WitnessState(folder).seenOf('log-1/recourse.budgets/0')).toEqual(SEEN);
+  });
+
+  it('has kept nothing where the disk is full, and remembers what it signed before, also at its next start', () => {
+    new WitnessState(folder).keep('log-1/recourse.budgets/0', SEEN);
+    const full = new WitnessState(folder, (file, bytes, from) => {
+      if (from > 0) throw new Error('ENOSPC');
+      return writeSync(file, bytes, from, 10);
+    });
+    expect(() => {
+      full.keep('log-1/recourse.budgets/0', { ...SEEN, size: 9 });
+    }).toThrow('ENOSPC');
+    expect(full.seenOf('log-1/recourse.budgets/0')).toEqual(SEEN);
+    expect(new WitnessState(folder).seenOf('log-1/recourse.budgets/0')).toEqual(SEEN);
+  });
+
+  it('has kept nothing where the disk takes no more and says so of nothing', () => {
+    const silent = new WitnessState(folder, () => 0);
+    expect(() => {
+      silent.keep('log-1/recourse.budgets/0', SEEN);
+    }).toThrow('takes no more');
+    expect(new WitnessState(folder).seenOf('log-1/recourse.budgets/0')).toBeNull();
   });
 
   it('answers what is no request of a known auditor with a refusal', () => {
