@@ -169,11 +169,20 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'deploy-signal-while-it-starts',
     requirement: 'deploy/images',
-    spec: 'libs/service/src/stop-on-signal.unit.spec.ts',
+    spec: 'libs/kernel/src/stop-on-signal.unit.spec.ts',
     test: 'a program that is told to stop by SIGTERM ends with 0 at once while it starts: nothing of it needs an end',
-    file: 'libs/service/src/stop-on-signal.ts',
+    file: 'libs/kernel/src/stop-on-signal.ts',
     find: 'let end = (): Promise<void> => Promise.resolve();',
     replace: 'let end = (): Promise<void> => new Promise(() => undefined);',
+  },
+  {
+    id: 'deploy-auditor-deaf-while-it-starts',
+    requirement: 'deploy/images',
+    spec: 'test/architecture/signals.spec.ts',
+    test: 'a program that is told to stop hears it before it waits for anything: auditor',
+    file: 'apps/auditor/src/run-auditor.ts',
+    find: 'const stopsBy = stopOnSignal();',
+    replace: 'const stopsBy = await Promise.resolve(stopOnSignal());',
   },
   {
     id: 'deploy-shell-before-the-program',

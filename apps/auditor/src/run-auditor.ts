@@ -15,7 +15,7 @@ import {
 } from '@recourse/audit';
 import { accessOf, createKafka, createSchemaRegistry, NewsBell, signingFrom } from '@recourse/kafka';
 import type { Kafka, RawReader } from '@recourse/kafka';
-import { Failure, systemClock } from '@recourse/kernel';
+import { Failure, stopOnSignal, systemClock } from '@recourse/kernel';
 import { createCodecs, lossReader, ownerOfLog } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { createLogger } from '@recourse/telemetry';
@@ -39,6 +39,7 @@ const HEADS = 'heads.notes';
 
 /** Starts the auditor. Errors: what no retry helps against. */
 export async function startAuditor(config: AuditorConfig): Promise<void> {
+  const stopsBy = stopOnSignal();
   const logger = createLogger({ service: NAME, instance: '1', level: config.logLevel });
   const signer = noteSigner(config.keyName, 'log', config.key);
   const kafka = kafkaOf(config, logger);
@@ -54,18 +55,12 @@ export async function startAuditor(config: AuditorConfig): Promise<void> {
   await auditor.prepare(notesIn(existsSync(kept) ? textPieces(kept) : []));
   auditor.start();
   logger.info({ verifier_key: verifierText(signer.key), partitions: partitions.length }, 'following the logs');
-  const stop = async (): Promise<void> => {
+  stopsBy(async () => {
     server.close();
     await auditor.stop();
     await Promise.all([bell.close(), reader.close(), book.close()]);
     for (const { tree } of partitions) tree.close();
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => {
-      void stop().finally(() => {
-        process.exit(0);
-      });
-    });
+  });
 }
 
 function auditorOf(

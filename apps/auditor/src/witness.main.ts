@@ -1,11 +1,12 @@
 // Process of a witness: signs heads of auditors that extend what it signed before.
 import { noteSigner, parseVerifier, verifierText } from '@recourse/audit';
 import { loadConfig } from '@recourse/config';
-import { Failure } from '@recourse/kernel';
+import { Failure, stopOnSignal } from '@recourse/kernel';
 import { WITNESS_CONFIG } from './config.js';
 import { witnessServer } from './witness/witness.http.js';
 import { WitnessState } from './witness/witness-state.js';
 
+const stopsBy = stopOnSignal();
 const config = loadConfig(WITNESS_CONFIG, process.env);
 const signer = noteSigner(config.keyName, 'witness', config.key);
 const keys = config.auditors.split(',').map((text) => {
@@ -17,8 +18,8 @@ const server = witnessServer({ signer, keys, state: new WitnessState(config.fold
 server.listen(config.httpPort, config.httpHost, () => {
   process.stdout.write(`${JSON.stringify({ verifier_key: verifierText(signer.key) })}\n`);
 });
-for (const signal of ['SIGTERM', 'SIGINT'] as const)
-  process.once(signal, () => {
-    server.close();
-    server.closeAllConnections();
-  });
+stopsBy(() => {
+  server.close();
+  server.closeAllConnections();
+  return Promise.resolve();
+});

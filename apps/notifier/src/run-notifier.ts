@@ -6,6 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { holdsPosition, OwnLog } from '@recourse/event-log';
 import { NewsBell, within } from '@recourse/kafka';
 import type { Kafka, ReadPosition } from '@recourse/kafka';
+import { stopOnSignal } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import {
@@ -24,7 +25,6 @@ import {
   quietPause,
   ServiceModule,
   serviceSigning,
-  stopOnSignal,
 } from '@recourse/service';
 import type { Authenticate, EdgeContext, KnownSchemas, RunningProgram } from '@recourse/service';
 import { createLogger, Metrics } from '@recourse/telemetry';

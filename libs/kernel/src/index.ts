@@ -58,5 +58,6 @@ export { earliestOf } from './stood-time.js';
 export type { StoodTime } from './stood-time.js';
 export type { Clock } from './clock.port.js';
 export { exposureOf } from './secret-file.js';
+export { stopOnSignal } from './stop-on-signal.js';
 export { systemClock } from './clock.system.js';
 export { ManualClock } from './clock.memory.js';

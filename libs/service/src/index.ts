@@ -50,7 +50,6 @@ export { PartitionCounts } from './partition-counts.js';
 export { persistently, quietPause } from './persistently.js';
 export { ALL_SCHEMAS_KNOWN, knownSchemas } from './known-schemas.js';
 export type { KnownSchemas } from './known-schemas.js';
-export { stopOnSignal } from './stop-on-signal.js';
 export { connectKafka, createEdge, runProcess, serviceSigning } from './process.js';
 export { ProgramHost } from './program-host.js';
 export type { RunningProgram } from './running-service.js';
