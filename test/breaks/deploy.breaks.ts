@@ -164,7 +164,16 @@ export const BREAKS: readonly Break[] = [
     test: 'the key of a service is refused in a file that others may open, and the keyring, of public keys, is not',
     file: 'libs/kafka/src/signed/signing-files.ts',
     find: 'textOf(signingKeyFile, secretTextIn)',
-    replace: 'textOf(signingKeyFile)',
+    replace: 'textOf(signingKeyFile, believedTextIn)',
+  },
+  {
+    id: 'deploy-keyring-that-everybody-writes',
+    requirement: 'deploy/keyring',
+    spec: 'libs/kafka/src/signed/believed-signer.unit.spec.ts',
+    test: 'the key of a service is believed by no keyring that everybody on the machine may change, and one that was good before stands',
+    file: 'libs/kernel/src/secret-file.ts',
+    find: 'const OTHERS_WRITE = 0o002;',
+    replace: 'const OTHERS_WRITE = 0o000;',
   },
   {
     id: 'deploy-signal-while-it-starts',

@@ -57,7 +57,7 @@ export type { Lease, RetryBackoff } from './lease.js';
 export { earliestOf } from './stood-time.js';
 export type { StoodTime } from './stood-time.js';
 export type { Clock } from './clock.port.js';
-export { exposureOf } from './secret-file.js';
+export { exposureOf, intrusionOf } from './secret-file.js';
 export { stopOnSignal } from './stop-on-signal.js';
 export { systemClock } from './clock.system.js';
 export { ManualClock } from './clock.memory.js';

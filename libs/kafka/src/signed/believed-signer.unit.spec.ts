@@ -76,6 +76,32 @@ describe('the key of a service', () => {
     expect(from()?.signer?.keyId).toBe('owner');
   });
 
+  it('is believed by no keyring that everybody on the machine may change, and one that was good before stands', async () => {
+    const keyringFile = join(folder, 'written.json');
+    writeFileSync(keyringFile, keys.text);
+    const clock = new ManualClock(NOW);
+    const from = () =>
+      signingFrom(
+        { wires: 'strict', keyringFile, signingKeyFile: undefined, signingKeyId: undefined },
+        { ownerOf: () => 'things', clock },
+      );
+    chmodSync(keyringFile, 0o646);
+    expect(from).toThrow(
+      /KEYRING_INVALID.*written\.json.*everybody on the machine may change the file \(mode 0646\): chmod o-w /,
+    );
+    chmodSync(keyringFile, 0o664);
+    const signing = from();
+    expect(signing?.keyring().has('stranger')).toBe(false);
+    chmodSync(keyringFile, 0o666);
+    writeFileSync(keyringFile, elsewhere.text);
+    await clock.advance(2_000);
+    expect(signing?.keyring().has('stranger')).toBe(false);
+    expect(signing?.trouble?.()).toMatchObject({ code: 'KEYRING_INVALID', detail: expect.stringContaining('0666') });
+    chmodSync(keyringFile, 0o644);
+    await clock.advance(2_000);
+    expect([signing?.keyring().has('stranger'), signing?.trouble?.()]).toEqual([true, null]);
+  });
+
   it('tells what is wrong with it, and with the file of the keyring, before anything is signed', async () => {
     const [keyringFile, signingKeyFile] = [join(folder, 'followed.json'), join(folder, 'followed.pem')];
     writeFileSync(keyringFile, keys.text);

@@ -1,8 +1,8 @@
 // Keys as a deployment gives them: a keyring, which is read again when it changes, and the key a process signs with.
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { Failure, parseKeyring, signerOf } from '@recourse/kernel';
 import type { Clock, Keyring } from '@recourse/kernel';
-import { secretTextIn } from '../secret-file.js';
+import { believedTextIn, secretTextIn } from '../secret-file.js';
 import { believedSigner } from './believed-signer.js';
 import type { Signing } from './signing.js';
 
@@ -47,7 +47,7 @@ export function signingPlacesGiven(environment: Readonly<Record<string, string |
 /**
  * How a process signs and whom it believes; null where wires are open.
  *
- * Errors: Failure(KEYRING_INVALID) when wires are strict and a file is missing or cannot be read, or others may read the key; Failure(KEY_NOT_BELIEVED) where the
+ * Errors: Failure(KEYRING_INVALID) when wires are strict and a file is missing or cannot be read, others may read the key or write the keyring; Failure(KEY_NOT_BELIEVED) where the
  *         key of a service does not speak as it. Signing asks again: a key is believed until it is revoked or its time is over.
  */
 export function signingFrom(
@@ -89,14 +89,18 @@ function keyringIn(
   file: string,
   { clock, onTrouble }: { readonly clock: Pick<Clock, 'monotonic'>; readonly onTrouble?: (cause: unknown) => void },
 ): KeyringFile {
-  let known = { keyring: parseKeyring(textOf(file)), stamp: stampOf(file), lookedAt: clock.monotonic() };
+  let known = {
+    keyring: parseKeyring(textOf(file, believedTextIn)),
+    stamp: stampOf(file),
+    lookedAt: clock.monotonic(),
+  };
   let problem: Failure | null = null;
   const look = (): void => {
     if (clock.monotonic() - known.lookedAt < LOOK_EVERY_MS) return;
     known = { ...known, lookedAt: clock.monotonic() };
     try {
       const stamp = stampOf(file);
-      if (stamp !== known.stamp) known = { ...known, keyring: parseKeyring(textOf(file)), stamp };
+      if (stamp !== known.stamp) known = { ...known, keyring: parseKeyring(textOf(file, believedTextIn)), stamp };
       problem = null;
     } catch (cause) {
       problem = invalidOf(file, cause);
@@ -125,7 +129,7 @@ function stampOf(file: string): string {
   return `${String(mtimeMs)}/${String(size)}/${String(ino)}`;
 }
 
-function textOf(file: string, read = (path: string): string => readFileSync(path, 'utf8')): string {
+function textOf(file: string, read: (path: string) => string): string {
   try {
     return read(file);
   } catch (cause) {
