@@ -3,8 +3,6 @@
 //   read_positions (topic, log_partition)   things (thing_key)   deliveries (id)   endpoints_off (endpoint)
 import { ATTEMPT_CODES, DELIVERY_STATES } from './rules/delivery/delivery.messages.js';
 import type { Delivery, Notice } from './rules/delivery/delivery.messages.js';
-import type { KnownCut } from './rules/cut/cut.decisions.js';
-import type { ReadPosition } from './store/notifier-store.port.js';
 
 type ColumnType = 'text' | 'int' | 'bigint' | 'jsonb';
 
@@ -31,18 +29,6 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   { name: 'http_status', type: 'int', of: ({ lastError }) => lastError?.httpStatus ?? null },
   { name: 'updated_at', type: 'bigint', of: ({ updatedAt }) => updatedAt },
 ];
-
-/** A position as the driver gives it; 64-bit numbers are text. */
-export interface PositionRow {
-  readonly seq: string;
-  readonly hash: Buffer;
-  readonly next_offset: string;
-  readonly cuts: readonly KnownCut[];
-}
-
-export function positionOf({ seq, hash, next_offset, cuts }: PositionRow): ReadPosition {
-  return { seq: Number(seq), hash, offset: Number(next_offset), cuts };
-}
 
 /** A delivery as the driver gives it; 64-bit numbers are text. */
 export interface DeliveryRow {

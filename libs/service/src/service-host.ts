@@ -3,7 +3,6 @@
 // Boundary: knows ports only; `runService` puts the real parts in, specs put others in.
 import type { BroadcastView, PartitionStore } from '@recourse/event-log';
 import { ProgramHost } from './program-host.js';
-import type { ProgramHostOptions } from './program-host.js';
 import type { Page, PageQuery, PlacedRow, ProjectionReads } from './projection-reads.js';
 import type { ProjectedHere, RunningService } from './running-service.js';
 
@@ -11,8 +10,6 @@ export interface ServiceDatabase extends ProjectionReads {
   partition(log: string, partition: number): PartitionStore;
   close(): Promise<void>;
 }
-
-export type ServiceHostOptions = ProgramHostOptions<ServiceDatabase, RunningService>;
 
 export class ServiceHost extends ProgramHost<ServiceDatabase, RunningService> implements ProjectionReads {
   /** Null before the loop runs, too. */

@@ -8,6 +8,7 @@ import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
 import { DELIVERY_STATES } from '../rules/delivery/delivery.messages.js';
 import type { Delivery, DeliveryEvent, DeliveryState } from '../rules/delivery/delivery.messages.js';
 import { DELIVERY_AFTER, UNTOLD } from '../rules/delivery/delivery.transitions.js';
+import type { KnownCut } from '../rules/cut/cut.decisions.js';
 import { keyOf, openingsIn } from '../rules/item/item.messages.js';
 import type { Thing, KnownChange, WaitingThing } from '../rules/item/item.messages.js';
 import type { Superseding } from '../rules/delivery/occasion.decisions.js';
@@ -20,9 +21,9 @@ import type {
   ReadPosition,
   Taken,
 } from './notifier-store.port.js';
-import { DELIVERY_COLUMNS, deliveryOf, positionOf } from '../rows.js';
+import { DELIVERY_COLUMNS, deliveryOf } from '../rows.js';
 import { CLAIM, DUE_FROM, FIGURES, FORGET_UNTRIED, QUEUE, RETRY, SETTLE, SUPERSEDE } from './deliveries.sql.js';
-import type { DeliveryRow, PositionRow } from '../rows.js';
+import type { DeliveryRow } from '../rows.js';
 import { DEADLINE, IS_WAITING, NOTIFIER_MIGRATIONS } from './notifier-store.migrations.js';
 
 const CONNECTIONS_MAX = 8;
@@ -56,11 +57,12 @@ export class PostgresNotifierStore implements NotifierStore {
     return coded('read the position', async () => {
       const {
         rows: [row],
-      } = await this.pool.query<PositionRow>(
+      } = await this.pool.query<{ seq: string; hash: Buffer; next_offset: string; cuts: readonly KnownCut[] }>(
         'SELECT seq, hash, next_offset, cuts FROM read_positions WHERE topic = $1 AND log_partition = $2',
         [topic, partition],
       );
-      return row === undefined ? null : positionOf(row);
+      if (row === undefined) return null;
+      return { seq: Number(row.seq), hash: row.hash, offset: Number(row.next_offset), cuts: row.cuts };
     });
   }
 
