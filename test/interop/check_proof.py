@@ -1,14 +1,16 @@
 """Checks a proof that `recourse audit prove` wrote, with the standard library, fastavro and cryptography alone.
 
-    python check_proof.py PROOF.json VERIFIER-KEY
+    python check_proof.py PROOF.json VERIFIER-KEY [LOG-ID]
 
 Shares no code with the writers. What a proof is stands in libs/audit/src/proof.ts; the formats are RFC 6962 / RFC 9162 for the tree,
-C2SP signed-note and tlog-checkpoint for the head. Prints `ok`, or what is wrong, and ends with 1 then.
+C2SP signed-note and tlog-checkpoint for the head. Prints `ok:` and whose record it is (log id, topic, partition, seq), or what is
+wrong, and ends with 1 then. One auditor may sign the logs of several deployments: LOG-ID names the one that it has to be of.
 """
 
 import base64
 import hashlib
 import json
+import re
 import struct
 import sys
 from typing import NamedTuple
@@ -18,6 +20,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
 ED25519 = 1
+# Members of a proof and of its parts: one that is neither checked nor passed over could be taken for something.
+MEMBERS = {
+    "proof": {"format", "log", "record", "inclusion", "head", "consistency"},
+    "log": {"log_id", "topic", "partition"},
+    "record": {"seq", "offset", "key", "value", "schema", "fingerprint", "leaf"},
+    "inclusion": {"index", "size", "path"},
+    "consistency": {"from", "path"},
+}
 
 
 class Wrong(Exception):
@@ -40,23 +50,37 @@ def verifier_key(text: str) -> tuple[str, bytes, Ed25519PublicKey]:
 
 
 def signed_head(note: str, key: tuple[str, bytes, Ed25519PublicKey]) -> Head:
-    name, key_id, public = key
+    """The head of a log. Any of the signatures may be the auditor's; those of others are passed over."""
     text, separator, signatures = note.rpartition("\n\n")
     text += "\n"
-    if not separator:
+    if not separator or not signatures.endswith("\n"):
         raise Wrong("the head is no signed note")
-    for line in signatures.splitlines():
-        dash, signer, encoded = line.split(" ")
-        data = base64.b64decode(encoded, validate=True)
-        if dash != "\u2014" or signer != name or data[:4] != key_id:
-            continue
-        try:
-            public.verify(data[4:], text.encode())
-        except InvalidSignature as problem:
-            raise Wrong("the head bears a signature that is not the auditor's") from problem
-        origin, size, root = text.split("\n")[:3]
-        return Head(origin, int(size), base64.b64decode(root, validate=True))
-    raise Wrong("the auditor did not sign the head")
+    if not any([is_signature(line, text, key) for line in signatures[:-1].split("\n")]):
+        raise Wrong("the auditor did not sign the head")
+    origin, size, root, *lines = text.split("\n")
+    if not any(re.fullmatch("head [0-9a-f]{64}", line) for line in lines):
+        raise Wrong("the head is of a wire, or says nothing of the last record")
+    return Head(origin, int(size), base64.b64decode(root, validate=True))
+
+
+def is_signature(line: str, text: str, key: tuple[str, bytes, Ed25519PublicKey]) -> bool:
+    name, key_id, public = key
+    dash, signer, encoded = line.split(" ")
+    data = base64.b64decode(encoded, validate=True)
+    if dash != "\u2014" or signer != name or data[:4] != key_id:
+        return False
+    try:
+        public.verify(data[4:], text.encode())
+        return True
+    except InvalidSignature:
+        return False
+
+
+def octets(text: str) -> bytes:
+    """A hash of 32 octets, in lower-case hex."""
+    if not re.fullmatch("[0-9a-f]{64}", text):
+        raise Wrong("a hash is not 32 octets in lower-case hex")
+    return bytes.fromhex(text)
 
 
 def part(data: bytes) -> bytes:
@@ -89,7 +113,9 @@ def root_of_inclusion(leaf: bytes, index: int, size: int, path: list[bytes]) -> 
 
 def is_consistent(first: Head, second: Head, path: list[bytes]) -> bool:
     """RFC 9162, section 2.1.4.2."""
-    if not 0 < first.size <= second.size:
+    if first.size == 0:
+        return not path
+    if first.size > second.size:
         return False
     if first.size == second.size:
         return not path and first.root == second.root
@@ -123,49 +149,71 @@ def avro_long(data: bytes) -> int:
     raise Wrong("the record does not begin with its seq")
 
 
-def check(proof: dict, key_text: str) -> None:
-    """Raises Wrong unless the proof holds."""
-    if proof.get("format") != "recourse.proof.v1":
+def has_its_members(proof: dict) -> bool:
+    parts = {"proof": proof, **{name: proof.get(name) for name in MEMBERS if name != "proof"}}
+    if proof.get("consistency") is None:
+        parts["consistency"] = {"from": "", "path": []}
+    if not all(set(parts[name]) == members for name, members in MEMBERS.items()):
+        return False
+    places = [parts["log"]["partition"], *(parts["record"][name] for name in ("seq", "offset")), *(parts["inclusion"][name] for name in ("index", "size"))]
+    return all(map(is_place, places))
+
+
+def is_place(value: object) -> bool:
+    """To JSON, 2.0 is 2, and true is no number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0 and value == int(value)
+
+
+def check(proof: dict, key_text: str, log_id_wanted: str | None = None) -> str:
+    """Whose record it is: its log and place. Raises Wrong unless the proof holds."""
+    if proof.get("format") != "recourse.proof.v1" or not has_its_members(proof):
         raise Wrong("this is no proof, or of another format")
     key = verifier_key(key_text)
     head = signed_head(proof["head"], key)
     log, record, inclusion = proof["log"], proof["record"], proof["inclusion"]
-    origin = f"{log['log_id']}/{log['topic']}/{log['partition']}"
+    origin = f"{log['log_id']}/{log['topic']}/{int(log['partition'])}"
     if head.origin.partition("#")[0] != origin:
         raise Wrong("the head is of another log")
+    if log_id_wanted is not None and log["log_id"] != log_id_wanted:
+        raise Wrong("it is of the logs of another deployment than the one that was named")
     canonical = to_parsing_canonical_form(json.loads(record["schema"]))
     if fingerprint(canonical, "SHA-256") != record["fingerprint"]:
         raise Wrong("the schema is not the one the record was written with")
     value = base64.b64decode(record["value"], validate=True)
-    if value[:1] != b"\0" or avro_long(value[5:]) != record["seq"]:
+    if value[:1] != b"\0" or struct.unpack(">i", value[1:5])[0] <= 0 or avro_long(value[5:]) != record["seq"]:
         raise Wrong("the record says another place")
-    parts = [bytes.fromhex(record["fingerprint"]), base64.b64decode(record["key"], validate=True), value[5:]]
+    parts = [octets(record["fingerprint"]), base64.b64decode(record["key"], validate=True), value[5:]]
     leaf = hashlib.sha256(b"\0" + b"".join(part(one) for one in parts)).digest()
     if leaf.hex() != record["leaf"] or inclusion["index"] != record["seq"] - 1 or inclusion["size"] != head.size:
         raise Wrong("the record is not the one the proof is about")
-    path = [bytes.fromhex(step) for step in inclusion["path"]]
-    if root_of_inclusion(leaf, inclusion["index"], head.size, path) != head.root:
+    path = [octets(step) for step in inclusion["path"]]
+    if root_of_inclusion(leaf, int(inclusion["index"]), head.size, path) != head.root:
         raise Wrong("the record is not in the tree of the head")
-    consistency = proof["consistency"]
-    if consistency is None:
-        return
+    if proof["consistency"] is not None:
+        check_extends(proof["consistency"], head, key)
+    return f"{origin}/{int(record['seq'])}"
+
+
+def check_extends(consistency: dict, head: Head, key: tuple[str, bytes, Ed25519PublicKey]) -> None:
+    """The tree of the head has that of an older one as its beginning."""
     older = signed_head(consistency["from"], key)
     if older.origin != head.origin:
         raise Wrong("the older head is of another log")
-    if not is_consistent(older, head, [bytes.fromhex(step) for step in consistency["path"]]):
+    if not is_consistent(older, head, [octets(step) for step in consistency["path"]]):
         raise Wrong("the tree of the head does not extend that of the older one")
 
 
-def main(proof_file: str, key_text: str) -> int:
+def main(proof_file: str, key_text: str, log_id: str | None = None) -> int:
     try:
         with open(proof_file, encoding="utf-8") as file:
-            check(json.load(file), key_text)
-    except (Wrong, KeyError, ValueError, TypeError, AttributeError) as problem:
+            print(f"ok: {check(json.load(file), key_text, log_id)}")
+    except (Wrong, OSError, LookupError, ValueError, TypeError, AttributeError, OverflowError, struct.error) as problem:
         print(problem)
         return 1
-    print("ok")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:3]))
+    if len(sys.argv) not in (3, 4):
+        sys.exit("usage: check_proof.py PROOF.json VERIFIER-KEY [LOG-ID]")
+    sys.exit(main(*sys.argv[1:]))

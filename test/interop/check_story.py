@@ -3,20 +3,20 @@
     python check_story.py PACKET.json VERIFIER-KEY [LOG-ID]
 
 Shares no code with the writers. What a packet is stands in apps/cli/src/story/story.packet.ts. The words of the lines are not told
-again here. Prints `ok`, or what is wrong, and ends with 1 then.
+again here. Prints `ok:` and the logs and the tenant that it is of, or what is wrong, and ends with 1 then. A packet that names no
+tenant, as older ones do, tells of one all the same.
 """
 
 import base64
 import hashlib
-import io
 import json
 import struct
 import sys
 
 import check_proof
-import fastavro
 from check_proof import Wrong, part
 from fastavro.schema import fingerprint, to_parsing_canonical_form
+from reference_reader import decode
 
 FRAME_SIZE = 5
 
@@ -36,8 +36,7 @@ def check_record(record: dict, schemas: dict[int, dict], key_text: str) -> tuple
     log, proved = proof["log"], proof["record"]
     if (log["topic"], log["partition"], proved["seq"], proved["leaf"]) != (*place_of(record), record["hash"]):
         raise Wrong("a proof is of another record")
-    body = fastavro.schemaless_reader(io.BytesIO(value[FRAME_SIZE:]), schema, None)
-    return log["log_id"], schema["name"].split(".")[-1], body
+    return log["log_id"], schema["name"].split(".")[-1], decode(schema, value)
 
 
 def place_of(one: dict) -> tuple[str, int, int]:
@@ -90,8 +89,12 @@ def check(packet: dict, key_text: str, log_id_wanted: str | None = None) -> int:
         raise Wrong("records are of another deployment than the one that was named")
     if not packet["story"]["lines"]:
         raise Wrong("the packet tells nothing")
+    tenant = packet["story"]["about"].get("tenant")
     for line in packet["story"]["lines"]:
-        check_line(line, told, packet["story"]["about"].get("tenant"))
+        check_line(line, told, tenant)
+    told_of = {tenant_of(told[place_of(line)][2]) for line in packet["story"]["lines"]} - {None, "*"}
+    if tenant is None and len(told_of) > 1:
+        raise Wrong(f"lines are about several tenants: {', '.join(sorted(told_of))}")
     return len(told)
 
 
@@ -101,11 +104,13 @@ def main(packet_file: str, key_text: str, log_id: str | None = None) -> int:
             packet = json.load(file)
         count = check(packet, key_text, log_id)
         print(f"ok: {count} records are proved, of the logs {packet['records'][0]['proof']['log']['log_id']}")
-    except (Wrong, LookupError, ValueError, TypeError, AttributeError, struct.error, EOFError) as problem:
+    except (Wrong, OSError, LookupError, ValueError, TypeError, AttributeError, OverflowError, struct.error, EOFError) as problem:
         print(problem)
         return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:4]))
+    if len(sys.argv) not in (3, 4):
+        sys.exit("usage: check_story.py PACKET.json VERIFIER-KEY [LOG-ID]")
+    sys.exit(main(*sys.argv[1:]))

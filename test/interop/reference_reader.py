@@ -14,12 +14,18 @@ record is void and skipped. An unknown schema stops the reader; it never voids a
 
 Run on a dump, it verifies the chain and prints the accepted records:
 
-    python reference_reader.py DUMP.jsonl
+    python reference_reader.py DUMP.jsonl [KEYRING.json]
+
+Where logs are signed, which is the default, a record that no signature of the log's owner covers is void, too: with a keyring this
+is checked (signatures.py), without one it is not. It ends with 1 at an unknown schema, and where every record is void: then
+it is the log of another deployment, say, or not the owner's, and nothing was read.
 
 A dump holds one JSON object a line:
     {"log": {"log_id": …, "topic": …, "partition": …, "partition_count": …}}      first
     {"schema": {"id": …, "text": "<Avro JSON>"}}                                   one per schema, before its records
-    {"record": {"offset": …, "key": "<base64>", "value": "<base64>"}}              in offset order
+    {"record": {"offset": …, "key": …, "value": …, "signature": …}}                in offset order; key and value are base64, or
+                                                                                   null where the record has none; signature is the
+                                                                                   header of the record, left out where it has none
 """
 
 import base64
@@ -29,6 +35,7 @@ import json
 import struct
 import sys
 from decimal import Decimal
+from pathlib import Path
 from typing import Callable, Iterable, Iterator, NamedTuple, Optional
 
 import fastavro
@@ -39,6 +46,7 @@ FRAME_SIZE = 5
 HASH_SIZE = 32
 SAFE_LONG_MAX = 2**53 - 1
 LONG_SIZE_MAX = 10
+SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
 
 
 class Head(NamedTuple):
@@ -202,10 +210,17 @@ def read_partition(start: Head, records: Iterable[tuple[Optional[bytes], Optiona
         head = verdict.head
 
 
+def without_logical_types(schema: object) -> object:
+    """Instants stay numbers: an instant may be any long, and fastavro would make datetimes, of which none is beyond the year 9999."""
+    if isinstance(schema, dict):
+        return {name: without_logical_types(member) for name, member in schema.items() if name != "logicalType"}
+    return [without_logical_types(item) for item in schema] if isinstance(schema, list) else schema
+
+
 def decode(schema: object, value: bytes) -> object:
     """Body of a framed value under its writer schema. Raises ValueError when bytes are left over."""
     stream = io.BytesIO(value[FRAME_SIZE:])
-    body = fastavro.schemaless_reader(stream, fastavro.parse_schema(schema), None)
+    body = fastavro.schemaless_reader(stream, fastavro.parse_schema(without_logical_types(schema)), None)
     left = len(stream.read())
     if left:
         raise ValueError(f"{left} octets after the record")
@@ -214,14 +229,15 @@ def decode(schema: object, value: bytes) -> object:
 
 def encode(schema: object, schema_id: int, body: object) -> bytes:
     stream = io.BytesIO()
-    fastavro.schemaless_writer(stream, fastavro.parse_schema(schema), body)
+    fastavro.schemaless_writer(stream, fastavro.parse_schema(without_logical_types(schema)), body)
     return struct.pack(">bI", 0, schema_id) + stream.getvalue()
 
 
-def read_dump(lines: Iterable[str]) -> Iterator[tuple[int, Verdict, Optional[object]]]:
+def read_dump(lines: Iterable[str], keyring: Optional[dict] = None) -> Iterator[tuple[int, Verdict, Optional[object]]]:
     """Offset, verdict and, where accepted, the decoded body of every record of a dump."""
     head, schemas = None, {}
-    for entry in map(json.loads, filter(str.strip, lines)):
+    entries = map(json.loads, filter(str.strip, lines))
+    for entry in entries if keyring is None else vouched_entries(list(entries), keyring):
         if "log" in entry:
             head = Head(0, genesis_hash(**entry["log"]))
         elif "schema" in entry:
@@ -238,16 +254,34 @@ def read_dump(lines: Iterable[str]) -> Iterator[tuple[int, Verdict, Optional[obj
             head = verdict.head
 
 
-def main(path: str) -> int:
+def vouched_entries(entries: list[dict], keyring: dict) -> Iterator[dict]:
+    """Entries of a dump; records that the owner of the log did not sign have lost key and value, which makes them void."""
+    from signatures import vouched
+
+    log = next(entry["log"] for entry in entries if "log" in entry)
+    topics = json.loads((SCHEMAS / "topics.json").read_text(encoding="utf-8"))["topics"]
+    owner = next((topic["written_by"] for topic in topics if topic["name"] == log["topic"]), None)
+    if owner is None:
+        raise ValueError(f"{log['topic']} is no log of ours: nobody is known to sign it")
+    records = [entry["record"] for entry in entries if "record" in entry]
+    yield from (entry for entry in entries if "record" not in entry)
+    yield from ({"record": record} for record in vouched(records, log, owner, keyring["keys"]))
+
+
+def main(path: str, keyring_path: Optional[str] = None) -> int:
+    keyring = None if keyring_path is None else json.loads(Path(keyring_path).read_text(encoding="utf-8"))
     counts = {"accepted": 0, "void": 0, "unknown_schema": 0}
     last = None
     with open(path, encoding="utf-8") as lines:
-        for offset, verdict, body in read_dump(lines):
+        for offset, verdict, body in read_dump(lines, keyring):
             counts[verdict.kind] += 1
             last = verdict.head
             if body is not None:
                 print(json.dumps({"offset": offset, "seq": verdict.head.seq, "hash": verdict.head.hash.hex(), "body": body}, default=as_text))
     print(json.dumps({"head": None if last is None else {"seq": last.seq, "hash": last.hash.hex()}, **counts}), file=sys.stderr)
+    if counts["accepted"] == 0 and counts["void"] > 0:
+        print("every record is void: is it the log that it says to be, with its log id, partition count and schemas, and signed by its owner?", file=sys.stderr)
+        return 1
     return 0 if counts["unknown_schema"] == 0 else 1
 
 
@@ -256,4 +290,6 @@ def as_text(value: object) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: reference_reader.py DUMP.jsonl [KEYRING.json]")
+    sys.exit(main(*sys.argv[1:]))

@@ -40,6 +40,40 @@ def test_a_proof_with_anything_altered_does_not_hold(place):
         check_proof.check(proof, KEY)
 
 
+EDGES = json.loads((Path(__file__).parent / "proofs" / "edges.json").read_text(encoding="utf-8"))["edges"]
+
+
+def altered(edge):
+    proof = copy.deepcopy(PROOF)
+    *steps, last = edge["at"] or ["format"]
+    holder = proof
+    for step in steps:
+        holder = holder[step]
+    if "remove" in edge:
+        del holder[last]
+    elif "replace" in edge:
+        holder[last] = holder[last].replace(*edge["replace"], 1)
+    elif "set" in edge:
+        holder[last] = edge["set"]
+    return proof
+
+
+@pytest.mark.parametrize("edge", EDGES, ids=lambda edge: edge["name"])
+def test_a_proof_at_the_edges_of_its_format_is_judged_as_in_every_language(edge, tmp_path):
+    file = tmp_path / "proof.json"
+    file.write_text(json.dumps(altered(edge)), encoding="utf-8")
+    assert (check_proof.main(str(file), KEY) == 0) == edge["holds"]
+
+
+def test_it_says_whose_record_it_is_and_takes_the_deployment_it_has_to_be_of(tmp_path, capsys):
+    file = tmp_path / "proof.json"
+    file.write_text(json.dumps(PROOF), encoding="utf-8")
+    assert [check_proof.main(str(file), KEY), check_proof.main(str(file), KEY, "log-1"), check_proof.main(str(file), KEY, "log-2")] == [0, 0, 1]
+    holds, again, other = capsys.readouterr().out.splitlines()
+    assert holds == again == "ok: log-1/recourse.budgets/0/3"
+    assert "another deployment" in other
+
+
 def test_the_key_of_somebody_else_proves_nothing():
     name, _, encoded = KEY.split("+", 2)
     with pytest.raises(check_proof.Wrong):

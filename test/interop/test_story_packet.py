@@ -1,11 +1,13 @@
 """The checker of story packets, over a packet that the command line wrote: it holds, and no altered one does."""
 
+import base64
 import copy
 import json
 from pathlib import Path
 
 import check_story
 import pytest
+import reference_reader
 from check_proof import Wrong
 
 VECTOR = json.loads((Path(__file__).parent / "proofs" / "story.json").read_text(encoding="utf-8"))
@@ -50,6 +52,18 @@ def test_a_packet_with_a_record_that_is_not_proved_does_not_hold(at):
     refused(lambda packet: packet["records"][at].update(proof=packet["records"][at - 1]["proof"]))
 
 
+def test_a_record_whose_instant_is_beyond_the_year_9999_is_read(monkeypatch):
+    fields = [{"name": "tenant", "type": "string"}, {"name": "at", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}]}]
+    schema = {"type": "record", "name": "Far", "namespace": "example", "fields": fields}
+    value = reference_reader.encode(schema, 7, {"tenant": "acme", "at": 8_640_000_000_000_000})
+    digest = reference_reader.leaf_hash(reference_reader.schema_fingerprint(schema), b"k", value[5:]).hex()
+    place = {"log": "recourse.mutations", "partition": 0, "seq": 1}
+    proof = {"log": {"log_id": "log-1", "topic": place["log"], "partition": 0}, "record": {"seq": 1, "leaf": digest}}
+    record = {**place, "hash": digest, "key": base64.b64encode(b"k").decode(), "value": base64.b64encode(value).decode(), "proof": proof}
+    monkeypatch.setattr(check_story.check_proof, "check", lambda *_: None)
+    assert check_story.check_record(record, {7: schema}, KEY) == ("log-1", "Far", {"tenant": "acme", "at": 8_640_000_000_000_000})
+
+
 def test_a_packet_with_a_record_twice_does_not_hold():
     refused(lambda packet: packet["records"].append(packet["records"][0]))
 
@@ -66,6 +80,20 @@ def test_a_packet_that_tells_of_another_tenant_does_not_hold():
     assert len(tenants) == 1
     check_story.check(altered(lambda packet: packet["story"]["about"].update(tenant=tenants.pop())), KEY)
     refused(lambda packet: packet["story"]["about"].update(tenant="another"))
+
+
+@pytest.mark.parametrize("tenants,named,holds", [(["acme", "acme", "*"], None, True), (["acme", "globex"], None, False), (["acme", "globex"], "acme", False), (["acme"], "acme", True)], ids=str)
+def test_a_packet_tells_of_one_tenant_whether_it_names_it_or_not(monkeypatch, tenants, named, holds):
+    places = [{"log": "recourse.contracts", "partition": 0, "seq": seq} for seq in range(len(tenants))]
+    about = {} if named is None else {"tenant": named}
+    lines = [{**place, "record_hash": "h", "type": "T", "index": None} for place in places]
+    packet = {"format": PACKET["format"], "schemas": [], "records": [{**place, "hash": "h"} for place in places], "story": {"about": about, "lines": lines}}
+    monkeypatch.setattr(check_story, "check_record", lambda record, *_: ("log-1", "T", {"tenant": tenants[record["seq"]]}))
+    if holds:
+        assert check_story.check(packet, KEY) == len(tenants)
+    else:
+        with pytest.raises(Wrong, match="tenant"):
+            check_story.check(packet, KEY)
 
 
 def bodies():

@@ -1,11 +1,11 @@
 """The vectors every language must agree on, against the Python reference reader. vectors.unit.spec.ts is the same for TypeScript."""
 
 import base64
-import datetime
 import json
 import pathlib
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import reference_reader as reader
 import signatures
@@ -31,13 +31,6 @@ def in_json(value):
     return value
 
 
-def without_logical_types(schema):
-    """Instants stay numbers: fastavro would make datetimes, and cannot beyond the year 9999."""
-    if isinstance(schema, dict):
-        return {name: without_logical_types(member) for name, member in schema.items() if name != "logicalType"}
-    return [without_logical_types(item) for item in schema] if isinstance(schema, list) else schema
-
-
 def frames():
     return vectors("frames")
 
@@ -49,7 +42,7 @@ def test_there_are_vectors_for_every_message():
 
 @pytest.mark.parametrize("frame", frames(), ids=lambda frame: f"{frame['message']}-{frame['variant']}")
 def test_frames_decode_and_encode(frame):
-    schema = without_logical_types(released(frame["message"], frame["version"]))
+    schema = released(frame["message"], frame["version"])
     value = bytes.fromhex(frame["hex"])
     body = reader.decode(schema, value)
     assert reader.schema_id_of(value) == frame["schema_id"]
@@ -107,12 +100,13 @@ def test_acceptance(vector):
     assert {"seq": head.seq, "hash": head.hash.hex()} == vector["head"]
 
 
-def test_a_dump_is_read_to_its_head():
+# The second is the last instant that ECMAScript has, and beyond the year 9999.
+@pytest.mark.parametrize("at", [1_700_000_000_000, 8_640_000_000_000_000])
+def test_a_dump_is_read_to_its_head(at):
     message = "recourse.log.Progress"
     schema = released(message, 1)
     log = {"log_id": "log-1", "topic": "recourse.mutations", "partition": 0, "partition_count": 1}
     genesis = reader.genesis_hash(**log)
-    at = datetime.datetime.fromtimestamp(1_700_000_000, datetime.timezone.utc)
     body = {"seq": 1, "prev_hash": genesis, "decided_at": at, "cursors": [], "reacted_seq": 0}
     value = reader.encode(schema, 5, body)
     record = {"offset": 0, "key": base64.b64encode(b"progress").decode(), "value": base64.b64encode(value).decode()}
@@ -121,6 +115,76 @@ def test_a_dump_is_read_to_its_head():
     assert [(offset, verdict.kind) for offset, verdict, _ in read] == [(0, "accepted"), (1, "void")]
     assert read[0][2]["decided_at"] == at
     assert read[1][1].head == reader.Head(1, reader.leaf_hash(reader.schema_fingerprint(schema), b"progress", value[5:]))
+
+
+OWNER = Ed25519PrivateKey.from_private_bytes(b"\7" * 32)
+LOG = {"log_id": "log-1", "topic": "recourse.mutations", "partition": 0, "partition_count": 1}
+MINUTES = "2026-01-01T00:0{}:00Z"
+SIGNED_AT = 1_767_225_660_000
+
+
+def key_of(**edit):
+    raw = base64.b64encode(OWNER.public_key().public_bytes_raw()).decode()
+    return {"id": "ledger-1", "public_key": raw, "speaks_as": "service", "names": ["mutation-ledger"], "tenants": ["*"], **edit}
+
+
+def signed_dump():
+    """A log of three records, signed at minute 1 together; a stranger wrote what follows on them."""
+    schema, head, records = released("recourse.log.Progress", 1), reader.Head(0, reader.genesis_hash(**LOG)), []
+    for offset in range(4):
+        value = reader.encode(schema, 5, {"seq": offset + 1, "prev_hash": head.hash, "decided_at": 1, "cursors": [], "reacted_seq": 0})
+        records.append({"offset": offset, "key": base64.b64encode(b"progress").decode(), "value": base64.b64encode(value).decode()})
+        head = reader.Head(offset + 1, reader.leaf_hash(reader.schema_fingerprint(schema), b"progress", value[5:]))
+    said = [(b"progress", base64.b64decode(record["value"])) for record in records[:3]]
+    header = f"v1 ledger-1 {SIGNED_AT} 3"
+    signature = signatures.sign(b"\7" * 32, signatures.signed_text(LOG["topic"], said, f"{header} -", LOG["partition"]))
+    return [{"log": LOG}, {"schema": {"id": 5, "text": json.dumps(schema)}}, *({"record": record} for record in [{**records[0], "signature": f"{header} {signature}"}, *records[1:]])]
+
+
+def read_of(dump, key=None):
+    keyring = None if key is None else {"keys": [key]}
+    return [verdict.kind for _, verdict, _ in reader.read_dump(map(json.dumps, dump), keyring)]
+
+
+def test_with_a_keyring_what_the_owner_did_not_sign_is_void():
+    assert read_of(signed_dump()) == ["accepted"] * 4
+    assert read_of(signed_dump(), key_of()) == ["accepted"] * 3 + ["void"]
+
+
+@pytest.mark.parametrize("edit,counts", [
+    ({"valid_from": MINUTES.format(1), "valid_until": MINUTES.format(2)}, True),
+    ({"revoked_at": MINUTES.format(2)}, True),
+    ({"speaks_as": ["producer", "service"], "names": ["*"]}, True),
+    ({"valid_from": MINUTES.format(2)}, False),
+    ({"valid_until": MINUTES.format(1)}, False),
+    ({"revoked_at": MINUTES.format(1)}, False),
+    ({"names": ["contract-registry"]}, False),
+    ({"speaks_as": "producer"}, False),
+    ({"id": "ledger-2"}, False),
+], ids=str)
+def test_a_key_signs_a_log_as_the_keyring_has_it(edit, counts):
+    assert read_of(signed_dump(), key_of(**edit)) == (["accepted"] * 3 + ["void"] if counts else ["void"] * 4)
+
+
+def test_a_batch_that_is_not_whole_or_not_as_it_was_signed_is_void():
+    first, schema, one, two, three, four = signed_dump()
+    for records in ([one, two], [one, three, two], [one, two, {"record": {**three["record"], "offset": 7}}], [one, two, {"record": {**three["record"], "key": None}}]):
+        assert "accepted" not in read_of([first, schema, *records], key_of())
+
+
+@pytest.mark.parametrize("header", ["", "v1", "v1 ledger-1 x 3 AA==", "v1 ledger-1 1 0 AA==", "v1 ledger-1 1 1 AA==", "v1 ledger-1 1 1 A", "v2 ledger-1 1 1 AA==", "v1 ledger-1 1 1 AA== 0 AA=="])
+def test_a_header_that_is_no_signature_of_a_batch_covers_nothing(header):
+    first, schema, one, *others = signed_dump()
+    assert "accepted" not in read_of([first, schema, {"record": {**one["record"], "signature": header}}, *others], key_of())
+
+
+@pytest.mark.parametrize("edit,code", [({}, 0), ({"log_id": "log-2"}, 1)], ids=str)
+def test_a_dump_of_which_all_is_void_is_none_that_was_read(edit, code, tmp_path, capsys):
+    _, *others = signed_dump()
+    path = tmp_path / "dump.jsonl"
+    path.write_text("\n".join(map(json.dumps, [{"log": {**LOG, **edit}}, *others])), encoding="utf-8")
+    assert reader.main(str(path)) == code
+    assert ("every record is void" in capsys.readouterr().err) == (code == 1)
 
 
 @pytest.mark.parametrize("vector", vectors("effect-keys"), ids=lambda vector: vector["step"] or "empty")
