@@ -1,13 +1,13 @@
 """Reads recourse.rollback-notifications with confluent-kafka and fastavro alone, and prints the accepted records as JSON.
 
     python consumer.py --brokers 127.0.0.1:9092 --registry http://127.0.0.1:8080/apis/ccompat/v7 --log-id LOG_ID [--follow]
-        [--consumer NAME --scope TENANT/AGENT/RUN/SUBJECT] [--state FILE]
+        [--consumer NAME --scope TENANT/AGENT/RUN/SUBJECT --signing-key FILE --key-id ID] [--state FILE] [--kafka-config FILE]
 
 The topic may hold void records: late packets, repeated batches, writes of a former owner. A consumer that does not apply the
 acceptance rule acts on them. So each partition is read from its start, and a record counts iff its seq is one more than that
 of the last accepted record and its prev_hash is that record's hash. An unknown schema stops the reader (exit 1), and so
-does a partition of which nothing is accepted: its reader is wrong. A consumer that
-runs for long keeps (offset, seq, hash) per partition and goes on from there.
+does a partition of which nothing is accepted: its reader is wrong. No signature is checked: whoever may write to the topic is
+believed, so let Kafka keep others from it, or check them as docs/guides/keys.md says.
 
 Without --follow it ends when every partition has been read to the end seen at start.
 
@@ -16,11 +16,20 @@ A record names one commit, or several of a run as its members; one that names no
 With --consumer only commits in the scope are printed: of several in one record those that are. How a rollback ended
 (RollbackSettled) names commits without their agent and subject: it is printed for those whose rollback was. A rollback that
 waits for this consumer is acknowledged once it was printed: a RollbackAcknowledged on recourse.consumer-acks, keyed by the run, one for each
-commit. With --state the place of each partition is kept in a file and the next start goes on there; it is written after all
-acknowledgements of a record, so that one may be sent twice: the same again counts once.
+commit. Where wires are strict, which is the default, it counts only with a signature: --signing-key and --key-id.
+
+With --state the place in each partition is kept in a file, and the next start goes on there. The file is written after what was
+fetched together was printed and acknowledged, so that this may be done twice: the same again counts once. A place is that of a
+scope: one that is widened begins anew, and passes over the rollbacks that were told before.
+
+Where the record that was handled last does not stand in its place, the log was restored from an older copy, and the reader stops
+(LOG_CUT, exit 1). Take "places" out of the file to have it read anew; "told" may stay.
+
+A FILE of --kafka-config holds settings of librdkafka, `name=value` a line: security.protocol, sasl.username, ssl.ca.location.
 """
 
 import argparse
+import base64
 import hashlib
 import io
 import json
@@ -33,7 +42,7 @@ import urllib.parse
 import urllib.request
 
 import fastavro
-from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
 TOPIC = "recourse.rollback-notifications"
@@ -42,6 +51,9 @@ ACK = "recourse.consumers.RollbackAcknowledged"
 FRAME_SIZE = 5
 HASH_SIZE = 32
 TIMEOUT_S = 10
+FETCHED_TOGETHER = 500
+# What a broker says of an offset at which nothing lies.
+ENDS_BEFORE = (KafkaError._PARTITION_EOF, KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
 
 
 def part(data):
@@ -84,8 +96,15 @@ class Schemas:
             with urllib.request.urlopen(f"{self.registry}/schemas/ids/{schema_id}", timeout=TIMEOUT_S) as answer:
                 schema = json.loads(json.load(answer)["schema"])
             digest = bytes.fromhex(fingerprint(to_parsing_canonical_form(schema), "SHA-256"))
-            self.known[schema_id] = (fastavro.parse_schema(schema), digest)
+            self.known[schema_id] = (fastavro.parse_schema(without_logical_types(schema)), digest)
         return self.known[schema_id]
+
+
+def without_logical_types(schema):
+    """Instants stay numbers: an instant may be any long, and fastavro would make datetimes, of which none is beyond the year 9999."""
+    if isinstance(schema, dict):
+        return {name: without_logical_types(member) for name, member in schema.items() if name != "logicalType"}
+    return [without_logical_types(item) for item in schema] if isinstance(schema, list) else schema
 
 
 class Partition:
@@ -93,28 +112,60 @@ class Partition:
 
     def __init__(self, log_id, topic, number, count):
         self.number, self.seq, self.hash = number, 0, genesis_hash(log_id, topic, number, count)
+        # Offset of the last accepted record; whether another followed since on a record that was never read.
+        self.offset, self.is_overtaken = None, False
         self.offered = 0
-        # Commits in the scope whose rollback was told: later records name them alone.
-        self.told = set()
 
     def resume(self, place):
-        """Goes on behind the last record that was handled."""
-        self.seq, self.hash, self.told = place["seq"], bytes.fromhex(place["hash"]), set(place.get("told", []))
+        """Goes on at the last record that was handled."""
+        self.seq, self.hash, self.offset = place["seq"], bytes.fromhex(place["hash"]), place["offset"]
 
-    def voids_everything(self):
+    def place(self):
+        return {"offset": self.offset, "seq": self.seq, "hash": self.hash.hex()}
+
+    def next_offset(self):
+        return 0 if self.offset is None else self.offset + 1
+
+    def refuse_to_void_everything(self):
         """Nothing of what was read is accepted: the reader is wrong, not the log."""
-        return self.seq == 0 and self.offered > 0
+        if self.seq == 0 and self.offered > 0:
+            raise ValueError(f"partition {self.number}: all {self.offered} records are void: check --log-id, the topic, its partition count, and the fingerprints")
 
-    def accept(self, key, value, schemas):
+    def accept(self, offset, key, value, schemas):
         """The record's type and body when it is accepted, else None."""
         self.offered += 1
-        if key is None or read_head(value) != (self.seq + 1, self.hash):
+        head = read_head(value)
+        if key is None or head != (self.seq + 1, self.hash):
+            self.is_overtaken = self.is_overtaken or (self.seq > 0 and head is not None and head[0] > self.seq)
             return None
         (schema_id,) = struct.unpack_from(">I", value, 1)
         schema, digest = schemas.get(schema_id)
         body = fastavro.schemaless_reader(io.BytesIO(value[FRAME_SIZE:]), schema, None)
-        self.seq, self.hash = self.seq + 1, leaf_hash(digest, key, value[FRAME_SIZE:])
+        self.seq, self.hash, self.offset = self.seq + 1, leaf_hash(digest, key, value[FRAME_SIZE:]), offset
         return schema["name"].rsplit(".", 1)[-1], body
+
+    def was(self, key, value, schemas):
+        """Is this the last accepted record?"""
+        head = read_head(value)
+        if key is None or head is None or head[0] != self.seq:
+            return False
+        _, digest = schemas.get(struct.unpack_from(">I", value, 1)[0])
+        return leaf_hash(digest, key, value[FRAME_SIZE:]) == self.hash
+
+
+def assure(chain, looker, topic, schemas):
+    """Looks whether the record that was handled last still stands in its place. Raises ValueError when it does not."""
+    looker.assign([TopicPartition(topic, chain.number, chain.offset)])
+    message = looker.poll(3 * TIMEOUT_S)
+    looker.unassign()
+    if message is None:
+        raise RuntimeError(f"no answer for partition {chain.number}")
+    error = message.error()
+    if error is not None and error.code() not in ENDS_BEFORE:
+        raise RuntimeError(str(error))
+    if error is not None or message.offset() != chain.offset or not chain.was(message.key(), message.value(), schemas):
+        raise ValueError(f"LOG_CUT: record {chain.seq} of partition {chain.number}, which was handled last, is gone: the log was restored from an older copy")
+    chain.is_overtaken = False
 
 
 def in_scope(scope, body):
@@ -143,23 +194,44 @@ def within(scope, body, told=frozenset()):
     return {**body, "members": members} if members else None
 
 
+def untold(told, body):
+    """The record with its members whose rollback was not told; None when it was of all."""
+    members = [member for member in body["members"] if commit_of({**body, **member}) not in told]
+    return {**body, "members": members} if members else None
+
+
 class Acks:
     """Says that rollbacks were applied."""
 
-    def __init__(self, brokers, registry, consumer):
-        url = f"{registry.rstrip('/')}/subjects/{urllib.parse.quote(f'{ACKS_TOPIC}-{ACK}', safe='')}/versions/latest"
+    def __init__(self, options, settings):
+        url = f"{options.registry.rstrip('/')}/subjects/{urllib.parse.quote(f'{ACKS_TOPIC}-{ACK}', safe='')}/versions/latest"
         with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
             found = json.load(answer)
-        self.schema_id, self.schema, self.consumer = found["id"], fastavro.parse_schema(json.loads(found["schema"])), consumer
+        self.schema_id, self.schema, self.consumer = found["id"], fastavro.parse_schema(json.loads(found["schema"])), options.consumer
+        self.key_file, self.key_id = options.signing_key, options.key_id
         # Java's murmur2: the acknowledgement has to lie on the partition of its run.
-        self.producer = Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random", "acks": "all", "enable.idempotence": True})
+        self.producer = Producer({**settings, "partitioner": "murmur2_random", "acks": "all", "enable.idempotence": True})
 
     def send(self, notice, applied_at):
         """Answers each rollback of a notice that waits for this consumer, in the order of its members."""
+        refused = []
         for body in acknowledgements(self.consumer, notice, applied_at):
-            self.producer.produce(ACKS_TOPIC, key=body["run_id"].encode(), value=framed(self.schema_id, self.schema, body))
-        if self.producer.flush(3 * TIMEOUT_S) > 0:
-            raise RuntimeError("the broker did not take the acknowledgements")
+            key, value = body["run_id"].encode(), framed(self.schema_id, self.schema, body)
+            headers = [] if self.key_file is None else [signature(self.key_file, self.key_id, ACKS_TOPIC, key, value)]
+            self.producer.produce(ACKS_TOPIC, key=key, value=value, headers=headers, on_delivery=lambda error, _: refused.append(error) if error else None)
+        if self.producer.flush(3 * TIMEOUT_S) > 0 or refused:
+            raise RuntimeError(f"the broker did not take the acknowledgements: {refused[0] if refused else 'no answer'}")
+
+
+def signature(key_file, key_id, topic, key, value):
+    """The header that says who sends a record (docs/guides/keys.md). Needs the package cryptography."""
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    with open(key_file, "rb") as file:
+        private_key = load_pem_private_key(file.read(), None)
+    now, digest = round(time.time() * 1000), hashlib.sha256(part(key) + part(value)).hexdigest()
+    signed = private_key.sign(f"recourse-wire-v1\n{topic}\n{now}\n{digest}".encode())
+    return "recourse-signature", f"v1 {key_id} {now} 1 {base64.b64encode(signed).decode()}".encode()
 
 
 def acknowledgements(consumer, notice, applied_at):
@@ -185,28 +257,30 @@ def framed(schema_id, schema, body):
 
 
 def load_state(path):
+    """Places by scope and partition, and the commits whose rollback was told."""
     if path is None or not os.path.exists(path):
-        return {"places": {}}
+        return {"places": {}, "told": []}
     with open(path, encoding="utf-8") as file:
-        return json.load(file)
+        return {"places": {}, "told": [], **json.load(file)}
 
 
-def save_state(path, chains):
+def save_state(path, state):
     """Written whole beside the old one, then put in its place."""
-    if path is None:
-        return
-    places = {str(number): {"offset": offset, "seq": chain.seq, "hash": chain.hash.hex(), "told": sorted(chain.told)} for number, (chain, offset) in chains.items()}
     with open(f"{path}.new", "w", encoding="utf-8") as file:
-        json.dump({"places": places}, file)
+        json.dump(state, file)
         file.flush()
         os.fsync(file.fileno())
     os.replace(f"{path}.new", path)
 
 
-def as_json(value):
-    if isinstance(value, bytes):
-        return value.hex()
-    return round(value.timestamp() * 1000)
+def kafka_settings(brokers, path):
+    """What reaches the brokers: where they are, and what a file says of how to speak to them."""
+    settings = {}
+    if path is not None:
+        with open(path, encoding="utf-8") as file:
+            lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+        settings = {name.strip(): value.strip() for name, _, value in (line.partition("=") for line in lines)}
+    return {**settings, "bootstrap.servers": brokers}
 
 
 def main(argv=None):
@@ -218,80 +292,97 @@ def main(argv=None):
     parser.add_argument("--follow", action="store_true", help="go on when the end is reached")
     parser.add_argument("--consumer", help="acknowledge under this name, as its subscription has it")
     parser.add_argument("--scope", default="*", help="prefix of tenant/agent/run/subject (default: everything)")
-    parser.add_argument("--state", help="file that keeps the place of each partition")
+    parser.add_argument("--state", help="file that keeps the place in each partition")
+    parser.add_argument("--signing-key", help="private key in PEM, to sign acknowledgements with")
+    parser.add_argument("--key-id", help="id that the keyring gives this key")
+    parser.add_argument("--kafka-config", help="file with settings of librdkafka, name=value a line")
     options = parser.parse_args(argv)
+    if (options.signing_key is None) != (options.key_id is None):
+        parser.error("--signing-key and --key-id belong together")
     # The group is never joined: partitions are assigned by hand and no offset is committed. Every record is read, also of transactions
-    # that are open or were aborted: the chain says what counts, and every reader has to see the same.
-    consumer = Consumer({"bootstrap.servers": options.brokers, "group.id": "recourse-python-consumer", "enable.auto.commit": False, "auto.offset.reset": "error", "isolation.level": "read_uncommitted"})
+    # that are open or were aborted: the chain says what counts, and every reader has to see the same. What ends a transaction takes
+    # an offset and is no record, so the end of a partition is told by the broker.
+    reading = {"group.id": "recourse-python-consumer", "enable.auto.commit": False, "auto.offset.reset": "error", "isolation.level": "read_uncommitted", "enable.partition.eof": True}
+    readers = []
     try:
-        return read(consumer, options, Schemas(options.registry))
-    except (ValueError, RuntimeError) as error:
-        print(error, file=sys.stderr)
-        return 1
+        settings = kafka_settings(options.brokers, options.kafka_config)
+        readers = [Consumer({**settings, **reading}) for _ in range(2)]
+        acks = None if options.consumer is None else Acks(options, settings)
+        read(*readers, options, Schemas(options.registry), acks)
+        return 0
     except urllib.error.URLError as error:
         print(f"unknown schema, or no registry: {error}", file=sys.stderr)
+        return 1
+    except (KafkaException, OSError, RuntimeError, ValueError) as error:
+        print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 0
     finally:
-        consumer.close()
+        for reader in readers:
+            reader.close()
 
 
-def read(consumer, options, schemas):
-    described = consumer.list_topics(options.topic, timeout=TIMEOUT_S).topics[options.topic]
-    if described.error is not None or not described.partitions:
-        print(f"{options.topic}: {described.error or 'has no partitions'}", file=sys.stderr)
-        return 1
-    count = len(described.partitions)
+def read(consumer, looker, options, schemas, acks):
+    scope = options.scope if options.consumer is not None else "*"
     state = load_state(options.state)
-    chains = {number: Partition(options.log_id, options.topic, number, count) for number in described.partitions}
-    offsets = {number: state["places"].get(str(number), {"offset": 0})["offset"] for number in chains}
-    for number, place in state["places"].items():
-        chains[int(number)].resume(place)
-    acks = None if options.consumer is None else Acks(options.brokers, options.registry, options.consumer)
+    told = set(state["told"])
+    chains = chains_of(consumer, options)
+    places = state["places"].get(scope, {})
+    for chain in chains.values():
+        if str(chain.number) in places:
+            chain.resume(places[str(chain.number)])
+            assure(chain, looker, options.topic, schemas)
     ends = {number: consumer.get_watermark_offsets(TopicPartition(options.topic, number), timeout=TIMEOUT_S)[1] for number in chains}
-    consumer.assign([TopicPartition(options.topic, number, offsets[number]) for number in chains])
-    pending = {number for number, end in ends.items() if end > offsets[number]}
+    consumer.assign([TopicPartition(options.topic, number, chain.next_offset()) for number, chain in chains.items()])
+    pending = {number for number, end in ends.items() if end > chains[number].next_offset()}
     quiet_since = time.monotonic()
     while pending or options.follow:
-        message = consumer.poll(0.5)
-        if message is None:
-            if pending and time.monotonic() - quiet_since > 3 * TIMEOUT_S:
-                print(f"no answer for partitions {sorted(pending)}", file=sys.stderr)
-                return 1
-            continue
-        quiet_since = time.monotonic()
-        if message.error() is not None:
-            if message.error().code() == KafkaError._PARTITION_EOF:
-                continue
-            print(message.error(), file=sys.stderr)
-            return 1
-        take(message, chains[message.partition()], schemas, acks, options)
-        offsets[message.partition()] = message.offset() + 1
-        save_state(options.state, {number: (chain, offsets[number]) for number, chain in chains.items()})
-        if message.offset() + 1 >= ends[message.partition()]:
-            pending.discard(message.partition())
+        messages = consumer.consume(FETCHED_TOGETHER, 0.5)
+        quiet_since = time.monotonic() if messages else quiet_since
+        if pending and time.monotonic() - quiet_since > 3 * TIMEOUT_S:
+            raise RuntimeError(f"no answer for partitions {sorted(pending)}")
+        for message in messages:
+            is_end = message.error() is not None and message.error().code() == KafkaError._PARTITION_EOF
+            if message.error() is not None and not is_end:
+                raise RuntimeError(str(message.error()))
             chain = chains[message.partition()]
-            if chain.voids_everything():
-                print(f"partition {chain.number}: all {chain.offered} records are void: check --log-id, the topic, its partition count, and the fingerprints", file=sys.stderr)
-                return 1
-    return 0
+            if not is_end:
+                take(message, chain, schemas, acks, scope, told)
+            if is_end or message.offset() + 1 >= ends[chain.number]:
+                pending.discard(chain.number)
+                chain.refuse_to_void_everything()
+        for chain in chains.values():
+            if chain.is_overtaken:
+                assure(chain, looker, options.topic, schemas)
+        if messages and options.state is not None:
+            state["places"][scope] = {str(number): chain.place() for number, chain in chains.items() if chain.offset is not None}
+            save_state(options.state, {**state, "told": sorted(told)})
 
 
-def take(message, chain, schemas, acks, options):
+def chains_of(consumer, options):
+    """The chain of each partition, before its first record."""
+    described = consumer.list_topics(options.topic, timeout=TIMEOUT_S).topics[options.topic]
+    if described.error is not None or not described.partitions:
+        raise RuntimeError(f"{options.topic}: {described.error or 'has no partitions'}")
+    return {number: Partition(options.log_id, options.topic, number, len(described.partitions)) for number in described.partitions}
+
+
+def take(message, chain, schemas, acks, scope, told):
     """Applies the acceptance rule to one record, prints what is in the scope, and acknowledges it where somebody waits for that."""
-    accepted = chain.accept(message.key(), message.value(), schemas)
+    accepted = chain.accept(message.offset(), message.key(), message.value(), schemas)
     if accepted is None:
         return
     kind, body = accepted
-    body = within(options.scope if options.consumer is not None else "*", body, chain.told)
+    body = within(scope, body, told)
+    if body is not None and acks is not None and kind == "RollbackAnnounced":
+        body = untold(told, body)
     if body is None:
         return
-    if kind == "RollbackAnnounced" and options.consumer is not None:
-        chain.told.update(commit_of({**body, **member}) for member in body["members"])
-    print(json.dumps({"type": kind, "partition": chain.number, "offset": message.offset(), "seq": chain.seq, "body": body}, default=as_json), flush=True)
+    print(json.dumps({"type": kind, "partition": chain.number, "offset": message.offset(), "seq": chain.seq, "body": body}, default=bytes.hex), flush=True)
     if acks is not None and kind == "RollbackAnnounced":
         acks.send(body, round(time.time() * 1000))
+        told.update(commit_of({**body, **member}) for member in body["members"])
 
 
 if __name__ == "__main__":

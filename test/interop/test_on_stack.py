@@ -1,10 +1,12 @@
 """The Python examples as processes, on a real broker and registry. `npm run test:interop` starts them and says where."""
 
+import base64
 import json
 import os
 import pathlib
 import subprocess
 import sys
+import time
 import urllib.parse
 import urllib.request
 import uuid
@@ -12,8 +14,11 @@ import uuid
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 import reference_reader as reader
+import signatures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STACK = json.loads(os.environ.get("RECOURSE_TEST_STACK") or "null")
@@ -41,20 +46,36 @@ def ensure_topic(name):
     assert problem is None or "already exists" in str(problem)
 
 
+def ensure_topic_anew(admin, name):
+    """A topic that was deleted lingers on for a moment."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while True:
+        problem = admin.create_topics([NewTopic(name, PARTITIONS, 1)])[name].exception(TIMEOUT_S)
+        if problem is None:
+            return
+        assert time.monotonic() < deadline, problem
+        time.sleep(0.2)
+
+
 def run(folder, name, *arguments):
     script = ROOT / "examples" / folder / f"{name}.py"
     return subprocess.run([sys.executable, str(script), "--brokers", BROKERS, "--registry", STACK["registryUrl"], *arguments], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
 
 
-def record_at(topic, partition, offset):
+def message_at(topic, partition, offset):
     consumer = Consumer({"bootstrap.servers": BROKERS, "group.id": "interop", "enable.auto.commit": False, "isolation.level": "read_uncommitted"})
     try:
         consumer.assign([TopicPartition(topic, partition, offset)])
         message = consumer.poll(TIMEOUT_S)
         assert message is not None and message.error() is None
-        return message.key(), message.value()
+        return message
     finally:
         consumer.close()
+
+
+def record_at(topic, partition, offset):
+    message = message_at(topic, partition, offset)
+    return message.key(), message.value()
 
 
 def partition_count(topic):
@@ -110,6 +131,67 @@ def test_the_consumer_prints_accepted_records_and_skips_void_ones():
     assert [(line["type"], line["offset"], line["seq"], line["body"]["members"][0]["mutation_id"]) for line in printed] == [
         ("RollbackSettled", 0, 1, "m-0"), ("RollbackSettled", 3, 2, "m-1"), ("RollbackSettled", 6, 3, "m-2"),
     ]
+
+
+def test_the_consumer_reads_a_log_to_its_end_where_a_transaction_ended_it():
+    topic, message = f"interop.notifications-{uuid.uuid4().hex[:8]}", "recourse.notifications.RollbackSettled"
+    ensure_topic(topic)
+    schema = released(message)
+    (value,) = chain_of(topic, schema, register(f"{topic}-{message}", schema), 1, 1)
+    producer = Producer({"bootstrap.servers": BROKERS, "transactional.id": topic})
+    producer.init_transactions(TIMEOUT_S)
+    producer.begin_transaction()
+    producer.produce(topic, key=b"run-1", value=value, partition=1)
+    producer.commit_transaction(TIMEOUT_S)
+    done = run("python-consumer", "consumer", "--log-id", "interop", "--topic", topic)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line)["seq"] for line in done.stdout.splitlines()] == [1]
+
+
+def test_the_consumer_stops_where_a_log_was_restored_from_an_older_copy(tmp_path):
+    topic, message = f"interop.notifications-{uuid.uuid4().hex[:8]}", "recourse.notifications.RollbackSettled"
+    ensure_topic(topic)
+    schema = released(message)
+    values = chain_of(topic, schema, register(f"{topic}-{message}", schema), 1, 3)
+    arguments = ("--log-id", "interop", "--topic", topic, "--state", str(tmp_path / "state.json"))
+    producer = Producer({"bootstrap.servers": BROKERS, "acks": "all"})
+    for value in values:
+        producer.produce(topic, key=b"run-1", value=value, partition=1)
+    assert producer.flush(TIMEOUT_S) == 0
+    assert run("python-consumer", "consumer", *arguments).returncode == 0
+    admin = AdminClient({"bootstrap.servers": BROKERS})
+    admin.delete_topics([topic])[topic].result(TIMEOUT_S)
+    ensure_topic_anew(admin, topic)
+    producer = Producer({"bootstrap.servers": BROKERS, "acks": "all"})
+    producer.produce(topic, key=b"run-1", value=values[0], partition=1)
+    assert producer.flush(TIMEOUT_S) == 0
+    done = run("python-consumer", "consumer", *arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "LOG_CUT: record 3 of partition 1" in done.stderr
+
+
+PRODUCERS = {"python": [sys.executable, str(ROOT / "examples" / "python-producer" / "producer.py")], "java": json.loads(os.environ.get("RECOURSE_TEST_JAVA") or "null")}
+
+
+@pytest.mark.parametrize("language", PRODUCERS)
+def test_what_the_producers_send_is_signed_where_they_have_a_key(language, tmp_path):
+    topic, message = "recourse.assumption-events", "recourse.assumptions.AssumptionInvalidated"
+    ensure_topic(topic)
+    register(f"{topic}-{message}", released(message))
+    key = Ed25519PrivateKey.generate()
+    (tmp_path / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    (tmp_path / "kafka.properties").write_text("client.id=interop\n", encoding="utf-8")
+    body = {"event_id": str(uuid.uuid4()), "tenant": "interop", "ref": "käse/1", "source": "interop", "source_kind": "observation", "stated_at": 1, "statement": {"json": {}}}
+    signing = ("--signing-key", str(tmp_path / "key.pem"), "--key-id", "interop-1", "--kafka-config", str(tmp_path / "kafka.properties"))
+    command = [*PRODUCERS[language], "--brokers", BROKERS, "--registry", STACK["registryUrl"], *signing, "AssumptionInvalidated", json.dumps(body)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert done.returncode == 0, done.stderr
+    sent = json.loads(done.stdout)
+    record = message_at(topic, sent["partition"], sent["offset"])
+    header = dict(record.headers())["recourse-signature"].decode()
+    assert header.split(" ")[:2] == ["v1", "interop-1"]
+    text = signatures.signed_text(topic, [(record.key(), record.value())], header)
+    assert signatures.is_signed_by(base64.b64encode(key.public_key().public_bytes_raw()), text, header)
 
 
 def test_the_consumer_stops_at_an_unknown_schema():

@@ -1,0 +1,189 @@
+"""The consumer in Python over a log that a test holds: what it keeps between two starts, and what it makes of a log that was restored."""
+
+import io
+import json
+import types
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+import reference_reader as reader
+from test_examples import consumer, released
+
+SCHEMA = released("recourse.notifications.RollbackAnnounced")
+FINGERPRINT = reader.schema_fingerprint(SCHEMA)
+FAR = 8_640_000_000_000_000
+
+
+class Message:
+    def __init__(self, offset, value, problem=None):
+        self.at, self.held, self.problem = offset, value, problem
+
+    def partition(self):
+        return 0
+
+    def offset(self):
+        return self.at
+
+    def key(self):
+        return b"run-1"
+
+    def value(self):
+        return self.held
+
+    def error(self):
+        return self.problem
+
+
+class Reader:
+    """Stands for a client: one partition, as values by offset. `until` is behind its last offset, where markers of transactions may lie."""
+
+    def __init__(self, log):
+        self.log, self.at, self.is_ended = log, 0, False
+
+    def list_topics(self, topic, timeout):
+        return types.SimpleNamespace(topics={topic: types.SimpleNamespace(error=None, partitions={0: None})})
+
+    def get_watermark_offsets(self, _, timeout):
+        return 0, self.log["until"]
+
+    def assign(self, places):
+        self.at, self.is_ended = places[0].offset, False
+
+    def unassign(self):
+        pass
+
+    def consume(self, count, timeout):
+        found = [Message(offset, value) for offset, value in sorted(self.log["values"].items()) if offset >= self.at][:count]
+        self.at = found[-1].at + 1 if found else max(self.at, self.log["until"])
+        if self.at >= self.log["until"] and not self.is_ended:
+            self.is_ended = True
+            found.append(Message(self.at, None, KafkaError(KafkaError._PARTITION_EOF)))
+        elif not found:
+            # Who waits for more than there will be waits for ever.
+            assert self.log["grows"], "it hears nothing, and listens on"
+            self.log["grows"].pop(0)()
+        return found
+
+    def poll(self, timeout):
+        return self.consume(1, timeout)[0]
+
+
+class Acks:
+    def __init__(self):
+        self.sent = []
+
+    def send(self, notice, applied_at):
+        self.sent += [one["mutation_id"] for one in consumer.acknowledgements("reports", notice, applied_at)]
+
+
+def body_of(seq, prev_hash, agent, mutation, stated_at=1):
+    evidence = {"kind": "observation", "event_id": "e", "ref": "r", "source": "s", "statement": None, "stated_at": stated_at, "partition": 0, "position": 1, "root": None}
+    member = {
+        "mutation_id": mutation, "rollback_id": f"rb-{mutation}", "root": None, "agent_id": agent, "subject_ref": None, "capability": "c", "assumption_refs": [],
+        "committed_at": 1, "derived_from": [], "has_effect": True, "resume_checkpoint": None, "consumers": ["reports"],
+    }
+    return {"seq": seq, "prev_hash": prev_hash, "source_seq": seq, "source_index": 0, "tenant": "acme", "run_id": "run-1", "caused_by": evidence, "members": [member]}
+
+
+def values_of(*commits, stated_at=1):
+    """Notices of commits, each (agent, mutation), that follow from the genesis."""
+    head, values = reader.Head(0, reader.genesis_hash("log-1", consumer.TOPIC, 0, 1)), []
+    for agent, mutation in commits:
+        values.append(reader.encode(SCHEMA, 7, body_of(head.seq + 1, head.hash, agent, mutation, stated_at)))
+        head = reader.Head(head.seq + 1, reader.leaf_hash(FINGERPRINT, b"run-1", values[-1][5:]))
+    return values
+
+
+def log_of(*values, until=None):
+    return {"values": dict(enumerate(values)), "until": len(values) if until is None else until, "grows": []}
+
+
+@pytest.fixture
+def hear(tmp_path, capsys, monkeypatch):
+    """Starts the consumer over a log: what it printed and acknowledged."""
+    registry = json.dumps({"schema": json.dumps(SCHEMA)}).encode()
+    monkeypatch.setattr(consumer.urllib.request, "urlopen", lambda url, timeout: io.BytesIO(registry))
+    monkeypatch.setattr(consumer, "time", types.SimpleNamespace(monotonic=iter(range(10_000)).__next__, time=lambda: 1.0))
+
+    def start(log, scope="acme", follow=False):
+        acks = Acks()
+        options = types.SimpleNamespace(topic=consumer.TOPIC, log_id="log-1", state=str(tmp_path / "state.json"), consumer="reports", scope=scope, follow=follow)
+        consumer.read(Reader(log), Reader(log), options, consumer.Schemas("http://registry"), acks)
+        heard = [member["mutation_id"] for line in capsys.readouterr().out.splitlines() for member in json.loads(line)["body"]["members"]]
+        assert acks.sent == heard
+        return heard
+
+    return start
+
+
+THREE = (("a", "m-1"), ("b", "m-2"), ("a", "m-3"))
+
+
+def test_a_notice_whose_instant_is_beyond_the_year_9999_is_heard(hear):
+    assert hear(log_of(*values_of(("a", "m-1"), stated_at=FAR))) == ["m-1"]
+
+
+def test_it_goes_on_where_it_was(hear):
+    values = values_of(*THREE)
+    assert hear(log_of(*values[:2])) == ["m-1", "m-2"]
+    assert hear(log_of(*values)) == ["m-3"]
+    assert hear(log_of(*values)) == []
+
+
+def test_a_scope_that_is_widened_begins_anew_and_hears_the_rest(hear):
+    log = log_of(*values_of(*THREE))
+    assert hear(log, "acme/a") == ["m-1", "m-3"]
+    assert hear(log, "acme") == ["m-2"]
+    assert hear(log, "acme/a") == []
+
+
+def test_void_records_around_its_place_change_nothing(hear):
+    one, two, three = values_of(*THREE)
+    assert hear(log_of(one, one, b"noise", three, two, one)) == ["m-1", "m-2"]
+    assert hear(log_of(one, one, b"noise", three, two, one, three)) == ["m-3"]
+
+
+@pytest.mark.parametrize("restored", [THREE[:1], (), (THREE[0], ("a", "n-2"), ("a", "n-3"), ("a", "n-4"))], ids=["ends before", "is empty", "went on otherwise"])
+def test_a_log_that_was_restored_behind_what_was_heard_stops_it(hear, restored):
+    hear(log_of(*values_of(*THREE)))
+    with pytest.raises(ValueError, match="LOG_CUT: record 3 of partition 0"):
+        hear(log_of(*values_of(*restored)))
+
+
+def test_a_log_that_is_restored_while_it_listens_stops_it(hear):
+    log = log_of(*values_of(*THREE))
+    other = values_of(THREE[0], *(("a", f"n-{n}") for n in range(2, 6)))
+    log["grows"].append(lambda: log.update(log_of(*other)))
+    with pytest.raises(ValueError, match="LOG_CUT: record 3 of partition 0"):
+        hear(log, follow=True)
+
+
+def test_once_its_places_are_taken_out_it_hears_what_it_had_not(hear, tmp_path):
+    hear(log_of(*values_of(*THREE)))
+    state = json.loads((tmp_path / "state.json").read_text(encoding="utf-8"))
+    (tmp_path / "state.json").write_text(json.dumps({"told": state["told"]}), encoding="utf-8")
+    restored = log_of(*values_of(THREE[0], ("a", "n-2"), THREE[1]))
+    assert hear(restored) == ["n-2"]
+    assert hear(restored) == []
+
+
+def test_a_log_that_ends_with_the_marker_of_a_transaction_is_read_to_its_end(hear):
+    values = values_of(*THREE)
+    assert hear(log_of(*values, until=4)) == ["m-1", "m-2", "m-3"]
+    assert hear(log_of(*values, until=4)) == []
+
+
+def test_the_place_is_kept_once_for_what_was_fetched_together(hear, monkeypatch):
+    saved, save = [], consumer.save_state
+    monkeypatch.setattr(consumer, "save_state", lambda path, state: saved.append(save(path, state)))
+    hear(log_of(*values_of(*(("a", f"m-{n}") for n in range(20)))))
+    assert len(saved) == 1
+
+
+def test_acknowledgements_that_no_broker_takes_stop_it():
+    acks = consumer.Acks.__new__(consumer.Acks)
+    acks.schema_id, acks.schema, acks.consumer, acks.key_file = 1, consumer.fastavro.parse_schema(released("recourse.consumers.RollbackAcknowledged")), "reports", None
+    acks.producer = Producer({"bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": 200, "log_level": 0})
+    with pytest.raises((RuntimeError, KafkaException), match="did not take the acknowledgements: .*timed out"):
+        acks.send(body_of(1, b"\0" * 32, "a", "m-1"), 1)
