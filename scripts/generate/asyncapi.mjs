@@ -131,7 +131,7 @@ function cloudEvents() {
   const text = (description) => ({ type: 'string', description });
   return {
     type: 'object',
-    description: 'CloudEvents attributes; written on public topics, optional on input.',
+    description: 'CloudEvents attributes, written on public topics and optional on input, and who signed the record.',
     properties: {
       ce_id: text('Id of the event.'),
       ce_type: text('Full name of the record.'),
@@ -139,6 +139,9 @@ function cloudEvents() {
       ce_time: text('When, RFC 3339.'),
       ce_subject: text('What it is about.'),
       traceparent: text('W3C trace context.'),
+      'recourse-signature': text(
+        'Ed25519 signature: v1, key id, epoch milliseconds, count, base64, and where several records share it index and audit path. Where wires are strict, the default, a record of a wire without it is dropped; of a log the first record of each batch carries it.',
+      ),
     },
   };
 }

@@ -30,16 +30,21 @@ ${shared.map((type) => typeSection(type, catalogue)).join('\n')}`;
 function forReaders() {
   return `## Bytes
 
-Vectors for each of these are in [schemas/vectors](../../schemas/vectors); \`test/interop/reference_reader.py\` is a reader of 200 lines that passes them.
+Vectors for each of these are in [schemas/vectors](../../schemas/vectors); \`test/interop/reference_reader.py\` is a reader of 300 lines that passes them.
 
 | What | How | Vectors |
 | --- | --- | --- |
 | partition of a key | \`(murmur2(key bytes) & 0x7fffffff) mod partitions\`, murmur2 as Java's Kafka client has it (seed \`0x9747b28c\`) | \`partitions.json\` |
 | value | \`%x00\`, the schema id as uint32, then Avro binary; big-endian | \`frames.json\` |
+| instants | \`timestamp-millis\` is a long of epoch milliseconds, and any long: a source may state one beyond the year 9999. A library that makes dates of them fails at it, so parse schemas with \`logicalType\` taken out; the fingerprint stays the same | \`frames.json\` |
+| \`seq\` and \`prev_hash\` | the first two fields of every log record: an Avro long (zigzag, 1 to 10 octets), then 32 octets; read without a schema | \`acceptance.json\` |
 | fingerprint of a schema | SHA-256 of its Parsing Canonical Form; not CRC-64-AVRO, not the registry's id | \`canonical-forms.json\`, \`fingerprints.json\` |
 | hash of a record | \`SHA-256(%x00, part(fingerprint), part(key), part(Avro bytes without the five octets before them))\`; \`part\` is a uint32 length and the bytes | \`leaf-hashes.json\` |
 | \`prev_hash\` of the first record | \`SHA-256(%x02, part("recourse.genesis.v1"), part(log id), part(topic), uint32 partition, uint32 partition count)\`; the log id is the installation's, \`RECOURSE_LOG_ID\` | \`genesis-hashes.json\` |
 | which records count | \`seq\` is the head's plus one and \`prev_hash\` is the head's hash; all others are void | \`acceptance.json\` |
+| signatures | the header \`recourse-signature\`, of each record of a wire and of the first of each batch of a log ([keys](../guides/keys.md#sign-in-another-language)); where wires are strict nothing else is believed | \`signatures.json\` |
+| tree of a log | RFC 6962 over the hashes of its records, as signed heads state it | \`merkle-roots.json\` |
+| effect key and mutation id | SHA-256 over canonical JSON (RFC 8785) | \`effect-keys.json\` |
 
 ### Where fingerprints go wrong
 

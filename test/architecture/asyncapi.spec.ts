@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import avro from 'avsc';
 import { createRequire } from 'node:module';
+import { SIGNATURE } from '@recourse/kafka';
 import { SCHEMAS, TOPICS } from '@recourse/messages';
 import { textOf } from './tree.testing.js';
 
@@ -22,7 +23,10 @@ interface AsyncApi {
   readonly asyncapi: string;
   readonly channels: Readonly<Record<string, Channel>>;
   readonly operations: Readonly<Record<string, Operation>>;
-  readonly components: { readonly messages: Readonly<Record<string, Message>> };
+  readonly components: {
+    readonly messages: Readonly<Record<string, Message>>;
+    readonly schemas: { readonly CloudEventsHeaders: { readonly properties: Readonly<Record<string, unknown>> } };
+  };
 }
 
 const document = JSON.parse(textOf('docs/reference/asyncapi.json')) as AsyncApi;
@@ -48,6 +52,10 @@ describe('the AsyncAPI document', () => {
     ],
   ])('would not be valid %s', (_, broken) => {
     expect(isValid(broken)).toBe(false);
+  });
+
+  it('tells of the header in which a record is signed', () => {
+    expect(Object.keys(document.components.schemas.CloudEventsHeaders.properties)).toContain(SIGNATURE);
   });
 
   it.each(TOPICS.map(({ name, records }) => [name, records] as const))(
