@@ -338,7 +338,7 @@ def read(consumer, looker, options, schemas, acks):
     pending = {number for number, end in ends.items() if end > chains[number].next_offset()}
     quiet_since = time.monotonic()
     while pending or options.follow:
-        messages = consumer.consume(FETCHED_TOGETHER, 0.5)
+        messages = consumer.consume(FETCHED_TOGETHER, 0.1)
         quiet_since = time.monotonic() if messages else quiet_since
         if pending and time.monotonic() - quiet_since > 3 * TIMEOUT_S:
             raise RuntimeError(f"no answer for partitions {sorted(pending)}")

@@ -3,8 +3,8 @@
     python check_story.py PACKET.json VERIFIER-KEY [LOG-ID]
 
 Shares no code with the writers. What a packet is stands in apps/cli/src/story/story.packet.ts. The words of the lines are not told
-again here. Prints `ok:` and the logs and the tenant that it is of, or what is wrong, and ends with 1 then. A packet that names no
-tenant, as older ones do, tells of one all the same.
+again here. Prints `ok:` and the logs that it is of, or what is wrong, and ends with 1 then. A packet that names no tenant, as older
+ones do, tells of one all the same.
 """
 
 import base64
