@@ -334,8 +334,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
     test: 'a payload on its way into a log leaves nothing open under the old key once the store says that another stands, belief or not',
     file: 'libs/event-log/src/sealing/vault.ts',
-    find: 'if (standing.keyId !== key.keyId) this.#known.delete(key.keyId);',
-    replace: 'if (standing.keyId === key.keyId) this.#known.delete(key.keyId);',
+    find: 'if (known !== standing.keyId && known.startsWith(`${id}.`)) this.#known.delete(known);',
+    replace: 'if (known === standing.keyId) this.#known.delete(known);',
   },
   {
     id: 'e27-keys-of-a-subject-destroyed',
