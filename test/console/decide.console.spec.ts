@@ -240,6 +240,53 @@ describe('the console', () => {
   );
 
   it(
+    'sends no undo and no trigger once the run has changed under the reader',
+    async () => {
+      const refund = await desk.system.refund();
+      const [run, lineage] = [await takeSeat(desk.browser), await takeSeat(desk.browser)];
+      await signInAs(run.page, desk.system.console, 'leela', `/runs/${refund.runId}`);
+      await signInAs(lineage.page, desk.system.console, 'leela', `/lineage/${refund.mutationId}`);
+      const seats = [
+        [run.page, 'Undo this run'],
+        [lineage.page, 'Say that it should not stand'],
+      ] as const;
+      for (const [page, name] of seats) {
+        await page.getByRole('button', { name }).click();
+        await say(page, 'the customer changed their mind');
+      }
+      const asked = { run_id: refund.runId, reason: 'somebody was first' };
+      await desk.system.post('ledger', '/v1/undos', asked, { subject: 'asha', roles: ['requester'] });
+      for (const [page, name] of seats) {
+        const window = page.getByRole('alertdialog');
+        await window.getByText('This changed while you were reading.').waitFor();
+        expect(await window.getByRole('button', { name }).isDisabled()).toBe(true);
+        await window.getByRole('button', { name: 'Not now' }).click();
+        expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
+      }
+      expect(itemsOf(await desk.system.get('ledger', `/v1/undos?run_id=${refund.runId}`))).toHaveLength(1);
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'opens a run whose name no path can hold, and previews its undo',
+    async () => {
+      for (const run of ['..', 'a/../b?c#d%2F']) {
+        await desk.system.refund({ run });
+        const { page } = await takeSeat(desk.browser);
+        await signInAs(page, desk.system.console, 'leela', `/runs?id=${encodeURIComponent(run)}`);
+        await page.getByRole('button', { name: 'Find' }).click();
+        await page.getByRole('heading', { name: `Run ${run}` }).waitFor();
+        await page.reload();
+        await page.getByRole('heading', { name: `Run ${run}` }).waitFor();
+        await page.getByText('An undo of this run, as things stand:').waitFor();
+        expect(await page.getByRole('region', { name: 'Undo' }).textContent()).toContain('payments.issue_refund');
+      }
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
     'raises a ceiling for one question alone, says so before, and sends the digest of what was read',
     async () => {
       const run = `run-${desk.system.word()}`;

@@ -133,13 +133,14 @@ export class System {
       readonly objective?: string;
       readonly capability?: string;
       readonly order?: string;
+      /** Called after its order unless told. */
+      readonly run?: string;
       /** What it relies on. */
       readonly relies?: readonly string[];
     } = {},
   ): Promise<Omit<Case, 'stepId'>> {
-    const { order = `console-${this.word()}` } = more;
+    const { order = `console-${this.word()}`, run: runId = `run-${order}` } = more;
     const refund = await this.post('provider', '/refunds', { order, ...AMOUNT });
-    const runId = `run-${order}`;
     const { initiator = 'asha', objective = 'give the money back', capability = ACTION.capability, relies = [] } = more;
     const found = await until('the contract', async () => {
       const { digest } = await this.get('registry', `/v1/contracts/${capability}`);
@@ -163,7 +164,7 @@ export class System {
       },
     );
     const mutation = await until('the mutation', async () => {
-      const [row] = itemsOf(await this.get('ledger', `/v1/mutations?run_id=${runId}`));
+      const [row] = itemsOf(await this.get('ledger', `/v1/mutations?run_id=${encodeURIComponent(runId)}`));
       return row?.['recoverability'] === 'reversal_available' ? row : null;
     });
     return { runId, mutationId: String(mutation['mutation_id']) };

@@ -9,6 +9,7 @@ import { LINEAGE_SEARCH, lineageQuery } from '../screens/lineage.query.js';
 import type { LineageSearch } from '../screens/lineage.query.js';
 import { INBOX_SEARCH } from '../screens/inbox.search.js';
 import { ApiProblem } from '../api/problem.js';
+import { RUN_ADDRESS } from './run-address.js';
 import { Shell } from './shell.tsx';
 import { SignedOut } from './signed-out.tsx';
 import { sessionQuery } from './session.js';
@@ -88,7 +89,7 @@ const runs = createRoute({
 });
 const run = createRoute({
   getParentRoute: () => root,
-  path: '/runs/$runId',
+  ...RUN_ADDRESS,
   component: lazyRouteComponent(() => import('../screens/run.tsx'), 'RunScreen'),
 });
 const lineage = createRoute({

@@ -160,7 +160,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an undo of the run, or of some of its mutations, would do: what can be undone, what leaves residue, what cannot, and who has to agree. */
+        /** What an undo of the run, or of some of its mutations, would do: what can be undone, what leaves residue, what cannot, and who has to agree. `run_id` in the query stands above the path, for runs that no path can name. */
         get: operations["MutationsController_undoPreview"];
         put?: never;
         post?: never;
@@ -1178,6 +1178,7 @@ export interface operations {
             query?: {
                 /** @description Only a token for all tenants may name one. */
                 tenant?: string;
+                run_id?: string;
                 mutation_id?: string | string[];
             };
             header?: never;

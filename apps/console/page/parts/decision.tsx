@@ -141,7 +141,7 @@ function Form(props: FormProps): ReactNode {
         void send({ reason, fields: draft });
       }}
     >
-      {isChanged ? <Trouble cause={new ApiProblem('CHANGED_MEANWHILE', 409, '')} /> : null}
+      {isChanged && !sending ? <Trouble cause={new ApiProblem('CHANGED_MEANWHILE', 409, '')} /> : null}
       <Fields verb={verb} draft={draft} write={write} />
       {verb.typed === undefined ? null : <Sure word={verb.typed} typed={typed} onTyped={setTyped} />}
       {verb.isUnexplained === true ? null : <Why reason={reason} write={write} />}

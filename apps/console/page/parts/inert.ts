@@ -14,7 +14,7 @@ export function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-/** Can a name stand in an address? Half a letter cannot be written there, and dots alone mean a place. */
+/** Can a name stand in an address? Half a letter cannot be written there, and nothing has no place. */
 export function isAddressable(name: string): boolean {
-  return name.isWellFormed() && !['', '.', '..'].includes(name);
+  return name.isWellFormed() && name !== '';
 }

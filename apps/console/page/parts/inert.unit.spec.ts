@@ -40,7 +40,7 @@ it.each([
   ['退款 / a?b#c', true],
   ['\ud800', false],
   ['', false],
-  ['..', false],
+  ['..', true],
 ])('%j stands in an address: %s', (name, stands) => {
   expect(isAddressable(name)).toBe(stands);
 });

@@ -2,11 +2,11 @@
 import { outcomeOf } from '../api/outcome.js';
 import type { Outcome } from '../api/outcome.js';
 import { ApiProblem, problemOf } from '../api/problem.js';
+import { isPlace } from '../parts/names.js';
 
 /** What is in the path and the body of the command: no address can hold a run that is called by dots alone. */
 export function closingOf(run: string, reason: string) {
-  const isNamed = !/^\.{1,2}$/.test(run);
-  return { run_id: isNamed ? run : 'in-body', body: isNamed ? { reason } : { reason, run_id: run } };
+  return isPlace(run) ? { run_id: 'in-body', body: { reason, run_id: run } } : { run_id: run, body: { reason } };
 }
 
 /** Closes it of each run, also behind one that is refused. Errors: ApiProblem, which names each run that was. */

@@ -23,6 +23,19 @@ export function fallWords(preview: Row): readonly string[] {
   ];
 }
 
+/** Commits that would fall. */
+export function commitsOf(preview: Row): number {
+  return numberIn(preview, 'falls', 'commits') ?? 0;
+}
+
+const FALL = ['falls', 'fallen_already', 'money', 'subjects', 'consumers', 'beyond_bound', 'truncated'] as const;
+
+/** Would it still fall as somebody read? The instant of the bound moves on as one reads. */
+export function isSameFall(seen: Row, now: Row): boolean {
+  const shown = (preview: Row): string => JSON.stringify(FALL.map((name) => preview[name] ?? null));
+  return shown(seen) === shown(now);
+}
+
 /** What a drill of a source found: first whether anything would fall at all, and who is asked. */
 export function drillWords(found: Row): readonly string[] {
   const relying = numberIn(found, 'relying') ?? 0;

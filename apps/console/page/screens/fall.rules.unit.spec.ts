@@ -1,6 +1,6 @@
 // What would fall, in words.
 import { describe, expect, it } from '@jest/globals';
-import { drillWords } from './fall.rules.js';
+import { drillWords, isSameFall } from './fall.rules.js';
 
 const FOUND = {
   relying: 2,
@@ -10,6 +10,26 @@ const FOUND = {
   consumers: [{ consumer: 'loyalty', commits: 1 }],
   beyond_bound: { commits: 0, first: [] },
 };
+
+describe('a fall that somebody read', () => {
+  const READ = { ...FOUND, fallen_already: 0, bound_at: 1_000, subjects: { count: 1, first: ['order/1'] } };
+
+  it.each([
+    ['more falls', { ...READ, falls: { ...READ.falls, commits: 4 } }],
+    ['something fell already', { ...READ, fallen_already: 1 }],
+    ['other money is at stake', { ...READ, money: [] }],
+    ['it is about somebody else', { ...READ, subjects: { count: 1, first: ['order/2'] } }],
+    ['others are told', { ...READ, consumers: [] }],
+    ['nobody can say who is told', { ...READ, consumers: null }],
+    ['some of it goes to a person', { ...READ, beyond_bound: { commits: 1, first: ['mut_1'] } }],
+  ])('is another one once %s', (_why, now) => {
+    expect(isSameFall(READ, now)).toBe(false);
+  });
+
+  it('is the same while only the bound moves on', () => {
+    expect(isSameFall(READ, { ...READ, bound_at: 2_000 })).toBe(true);
+  });
+});
 
 describe('a drill of a source', () => {
   it('is told with who relies on it, whether anybody is asked, and what falls', () => {

@@ -1,12 +1,12 @@
 // One item that is no step of a recovery: what its service knows of it, and the commands that end it.
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { rowQuery } from '../api/lists.js';
 import type { Row } from '../api/shapes.js';
 import { useKeys } from '../app/keys.tsx';
 import { Decision } from '../parts/decision.tsx';
+import { useHeld } from '../parts/held.js';
 import { Card, Id } from '../parts/shown.tsx';
 import { RowFacts } from '../parts/row-facts.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
@@ -72,6 +72,9 @@ function Known({ kind, id, run }: { readonly kind: string; readonly id: string; 
   );
 }
 
+const isSameItem = (seen: Row, now: Row): boolean =>
+  seen['phase'] === now['phase'] && seen['action_digest'] === now['action_digest'];
+
 function Ways({
   row,
   kind,
@@ -83,13 +86,7 @@ function Ways({
   readonly id: string;
   readonly run: string;
 }): ReactNode {
-  const [isOpen, setOpen] = useState<string | null>(null);
-  const opened = useRef(row);
-  const open = (name: string | null): void => {
-    opened.current = row;
-    setOpen(name);
-  };
-  const seen = isOpen === null ? row : opened.current;
+  const { name: isOpen, seen, isChanged, open } = useHeld(row, isSameItem);
   const verbs = PLACES[kind]?.verbs(seen, id, run) ?? [];
   useKeys(
     Object.fromEntries(
@@ -107,7 +104,6 @@ function Ways({
       ),
     ),
   );
-  const isChanged = seen['phase'] !== row['phase'] || seen['action_digest'] !== row['action_digest'];
   return (
     <Card title="What you can do">
       {kind === 'window' && run !== '' ? (

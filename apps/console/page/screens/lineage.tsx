@@ -1,7 +1,7 @@
 // What stands on what: a graph of runs, opened run by run; a rollback is previewed before anybody asks for it.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useDeferredValue, useMemo, useState } from 'react';
+import { useDeferredValue, useMemo } from 'react';
 import type { ReactNode } from 'react';
 import { commanded, ledger, underKey } from '../api/clients.js';
 import { rowQuery } from '../api/lists.js';
@@ -10,13 +10,15 @@ import type { Row } from '../api/shapes.js';
 import { isOneOf, usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
 import type { Verb } from '../parts/decision.tsx';
+import { useHeld } from '../parts/held.js';
+import { heldTo } from '../parts/held.rules.js';
 import { inert } from '../parts/inert.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { Card, Id, Tag, Text } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
-import { fallWords } from './fall.rules.js';
+import { commitsOf, fallWords, isSameFall } from './fall.rules.js';
 import { Graph } from './lineage-graph.tsx';
 import { lineageQuery } from './lineage.query.js';
 import type { Lineage, LineageBox } from './lineage.query.js';
@@ -61,7 +63,7 @@ export function LineageScreen(): ReactNode {
       ) : (
         <Graph shown={shown} onToggle={toggle} />
       )}
-      {data === undefined ? null : <Preview commitId={commitId} root={data} />}
+      {data === undefined ? null : <Preview key={commitId} commitId={commitId} root={data} />}
       {tabled === undefined ? null : <AsTable boxes={tabled.boxes} onToggle={toggle} />}
     </>
   );
@@ -179,47 +181,62 @@ function Toggle({
 
 /** Asked for once the graph is there: it walks the same lineage, and what is drawn comes first. */
 function Preview({ commitId, root }: { readonly commitId: string; readonly root: Lineage }): ReactNode {
-  const [isOpen, setOpen] = useState(false);
   const person = usePerson();
-  const { data, error } = useQuery(
+  const { data, error, refetch } = useQuery(
     rowQuery('ledger', ['preview', commitId], () =>
       ledger.GET('/v1/lineage/{commit}/preview', { params: { path: { commit: commitId } } }),
     ),
   );
   if (data === undefined) return error === null ? <Waiting what="what would fall" /> : <Trouble cause={error} />;
-  const falls = numberIn(data, 'falls', 'commits') ?? 0;
+  const read = async (): Promise<Row | undefined> => (await refetch({ throwOnError: true })).data;
   const may = isOneOf(person, ['reporter', 'requester', 'approver', 'administrator']);
   return (
     <Card title="If it were rolled back">
       <p>
-        {falls === 0
+        {commitsOf(data) === 0
           ? `Nothing more would fall: ${numberIn(data, 'fallen_already') ?? 0} fell already.`
           : fallWords(data).join(' ')}
       </p>
-      {may && root.kind === 'mutation' ? (
-        <Decision
-          verb={triggerVerb(data, root, falls)}
-          about={`trigger.${commitId}`}
-          isOpen={isOpen}
-          onOpen={setOpen}
-        />
-      ) : null}
+      {may && root.kind === 'mutation' ? <Trigger root={root} preview={data} read={read} /> : null}
     </Card>
   );
 }
 
-function triggerVerb(preview: Row, { commit, run_id, tenant }: Lineage, falls: number): Verb {
+interface TriggerProps {
+  readonly root: Lineage;
+  readonly preview: Row;
+  readonly read: () => Promise<Row | undefined>;
+}
+
+/** Whoever says so is held to the fall that they read. */
+function Trigger({ root, preview, read }: TriggerProps): ReactNode {
+  const { name, seen, isChanged, open } = useHeld(preview, isSameFall);
+  return (
+    <Decision
+      verb={triggerVerb({ root, preview: seen, read })}
+      about={`trigger.${root.commit}`}
+      isOpen={name !== null}
+      isChanged={isChanged}
+      onOpen={(opens) => {
+        open(opens ? 'trigger' : null);
+      }}
+    />
+  );
+}
+
+function triggerVerb({ root: { commit, run_id, tenant }, preview, read }: TriggerProps): Verb {
   return {
     name: 'Say that it should not stand',
     isGrave: true,
     happens: [...fallWords(preview), 'Each effect is compensated only as its contract says, by whoever it asks.'],
-    blocked: falls === 0 ? 'It fell already.' : null,
-    send: ({ reason, key }) =>
+    blocked: commitsOf(preview) === 0 ? 'It fell already.' : null,
+    send: heldTo(preview, { read, isSame: isSameFall }, ({ reason, key }) =>
       commanded(
         ledger.POST('/v1/triggers', {
           params: { header: underKey(key) },
           body: { run_id, mutation_id: commit, ...ofTenant(tenant), reason },
         }),
       ),
+    ),
   };
 }

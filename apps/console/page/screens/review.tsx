@@ -1,7 +1,7 @@
 // One step as a person decides about it: what was done and why, what is so now, what would be done about it, and by when.
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { inboxQuery } from '../api/inbox.js';
 import type { Review } from '../api/shapes.js';
@@ -9,11 +9,12 @@ import { useKeys } from '../app/keys.tsx';
 import { usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
 import type { Verb } from '../parts/decision.tsx';
+import { useHeld } from '../parts/held.js';
 import { Card, Fact, Facts, Id, Tag } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords, MISSING, STEP_KINDS } from '../words/kinds.js';
 import { Agreed, Clock, Done, FactsNow, LastAttempt, Proposed, Proof } from './review.parts.tsx';
-import { readReview, verbsOf } from './review.verbs.js';
+import { isSameStep, readReview, verbsOf } from './review.verbs.js';
 import { RunLink } from '../parts/links.tsx';
 
 export function ReviewScreen(): ReactNode {
@@ -38,15 +39,8 @@ export function ReviewScreen(): ReactNode {
 /** Changes of what is shown are said, not slipped in under the reader. */
 function Shown({ review, trouble }: { readonly review: Review; readonly trouble: unknown }): ReactNode {
   const first = useRef(review);
-  const [isOpen, setOpen] = useState<string | null>(null);
-  const opened = useRef(review);
-  const open = (name: string | null): void => {
-    opened.current = review;
-    setOpen(name);
-  };
-  const isNew = review.action_digest !== first.current.action_digest || review.phase !== first.current.phase;
-  const seen = isOpen === null ? review : opened.current;
-  const isChanged = seen.action_digest !== review.action_digest || seen.phase !== review.phase;
+  const { name, seen, isChanged, open } = useHeld(review, isSameStep);
+  const isNew = !isSameStep(first.current, review);
   const verbs = verbsOf(seen, usePerson().roles);
   return (
     <article className="review">
@@ -57,7 +51,7 @@ function Shown({ review, trouble }: { readonly review: Review; readonly trouble:
           This changed while you were here: it is <b>{codeWords(review.phase)}</b> now. What you see is as of now.
         </p>
       ) : null}
-      <Verbs review={review} verbs={verbs} isOpen={isOpen} onOpen={open} isChanged={isChanged} />
+      <Verbs review={review} verbs={verbs} isOpen={name} onOpen={open} isChanged={isChanged} />
       <div className="columns">
         <div>
           <Done review={review} />

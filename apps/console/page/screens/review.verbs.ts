@@ -4,6 +4,7 @@ import { ApiProblem } from '../api/problem.js';
 import { REVIEW } from '../api/shapes.js';
 import type { Review } from '../api/shapes.js';
 import type { Said, Verb } from '../parts/decision.tsx';
+import { heldTo } from '../parts/held.rules.js';
 import { amountText } from '../parts/amount.js';
 import { lengthOf } from '../parts/clock.js';
 import { MISSING } from '../words/kinds.js';
@@ -11,19 +12,14 @@ import { MISSING } from '../words/kinds.js';
 export const readReview = (stepId: string): Promise<Review> =>
   answered(REVIEW, recoveries.GET('/v1/reviews/{step_id}', { params: { path: { step_id: stepId } } }));
 
-/** Errors: ApiProblem(CHANGED_MEANWHILE) where the step is not as it stands on the screen any more. */
-async function stillAs(seen: Review): Promise<void> {
-  const now = await readReview(seen.step_id);
-  if (now.action_digest !== seen.action_digest || now.phase !== seen.phase)
-    throw new ApiProblem('CHANGED_MEANWHILE', 409, '');
+/** Is the step as somebody read it? */
+export function isSameStep(seen: Review, now: Review): boolean {
+  return now.action_digest === seen.action_digest && now.phase === seen.phase;
 }
 
 /** Sends only what is still as it was seen; the digest of what was seen goes with it where the route takes one. */
 function sender(seen: Review, send: (said: Said) => ReturnType<typeof commanded>): Verb['send'] {
-  return async (said) => {
-    await stillAs(seen);
-    return send(said);
-  };
+  return heldTo(seen, { read: () => readReview(seen.step_id), isSame: isSameStep }, send);
 }
 
 const at = (seen: Review, key: string) => ({ params: { path: { id: seen.step_id }, header: underKey(key) } });

@@ -1,13 +1,14 @@
 // One run: what happened, in order, from the intent to the verified compensation; and its undo, previewed before it is asked for.
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { commanded, ledger, recoveries, underKey } from '../api/clients.js';
 import { rowQuery, ROWS_MAX, rowsQuery } from '../api/lists.js';
 import { listIn, numberIn, ofTenant, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { Decision } from '../parts/decision.tsx';
+import { useHeld } from '../parts/held.js';
+import { heldTo } from '../parts/held.rules.js';
 import { inert } from '../parts/inert.js';
 import type { Verb } from '../parts/decision.tsx';
 import { Card, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
@@ -17,6 +18,7 @@ import { eventsOf } from './run.events.js';
 import type { RunEvent } from './run.events.js';
 import { fileOf, toldOf } from './run.story.js';
 import type { Told } from './run.story.js';
+import { isSameUndo, previewOf, undoable, UNDO_COUNTS, undoHappens } from './undo.rules.js';
 
 export function RunScreen(): ReactNode {
   const { runId } = useParams({ from: '/runs/$runId' });
@@ -29,7 +31,7 @@ export function RunScreen(): ReactNode {
         </h1>
         <Export runId={runId} told={story} />
       </header>
-      <Undo runId={runId} tenant={textIn(story.rows.mutations[0], 'tenant')} />
+      <Undo key={runId} runId={runId} tenant={textIn(story.rows.mutations[0], 'tenant')} />
       {story.trouble === null ? null : <Trouble cause={story.trouble} />}
       <Card title="What happened">
         <Timeline events={eventsOf(story.rows)} />
@@ -159,22 +161,13 @@ function Export({ runId, told }: { readonly runId: string; readonly told: Told }
   );
 }
 
-const COUNTS = [
-  ['can_be_undone', 'can be undone'],
-  ['leaves_residue', 'can be undone and leave something different'],
-  ['cannot_be_undone', 'cannot be undone'],
-  ['nothing_to_undo', 'have nothing to undo'],
-  ['not_known_yet', 'are not known yet'],
-  ['under_way', 'are under way already'],
-] as const;
-
 function Undo({ runId, tenant }: { readonly runId: string; readonly tenant: string | null }): ReactNode {
-  const [isOpen, setOpen] = useState(false);
-  const { data, error } = useQuery(
+  const { data, error, refetch } = useQuery(
     rowQuery('ledger', ['undo-preview', runId], () =>
-      ledger.GET('/v1/runs/{run_id}/undo-preview', { params: { path: { run_id: runId } } }),
+      ledger.GET('/v1/runs/{run_id}/undo-preview', { params: previewOf(runId) }),
     ),
   );
+  const read = async (): Promise<Row | undefined> => (await refetch({ throwOnError: true })).data;
   const reports = useQuery(undosQuery(runId)).data?.items;
   return (
     <Card title="Undo">
@@ -184,7 +177,7 @@ function Undo({ runId, tenant }: { readonly runId: string; readonly tenant: stri
         <>
           <p>An undo of this run, as things stand:</p>
           <Preview preview={data} />
-          <Decision verb={undoVerb(runId, tenant, data)} about={`undo.${runId}`} isOpen={isOpen} onOpen={setOpen} />
+          <AskUndo runId={runId} tenant={tenant} preview={data} read={read} />
         </>
       )}
       {(reports ?? []).map((row) => (
@@ -194,11 +187,34 @@ function Undo({ runId, tenant }: { readonly runId: string; readonly tenant: stri
   );
 }
 
+interface AskProps {
+  readonly runId: string;
+  readonly tenant: string | null;
+  readonly preview: Row;
+  readonly read: () => Promise<Row | undefined>;
+}
+
+/** Whoever asks for it is held to the preview that they read. */
+function AskUndo({ runId, tenant, preview, read }: AskProps): ReactNode {
+  const { name, seen, isChanged, open } = useHeld(preview, isSameUndo);
+  return (
+    <Decision
+      verb={undoVerb({ runId, tenant, preview: seen, read })}
+      about={`undo.${runId}`}
+      isOpen={name !== null}
+      isChanged={isChanged}
+      onOpen={(opens) => {
+        open(opens ? 'undo' : null);
+      }}
+    />
+  );
+}
+
 function Preview({ preview }: { readonly preview: Row }): ReactNode {
   return (
     <>
       <ul>
-        {COUNTS.filter(([name]) => (numberIn(preview, 'counts', name) ?? 0) > 0).map(([name, words]) => (
+        {UNDO_COUNTS.filter(([name]) => (numberIn(preview, 'counts', name) ?? 0) > 0).map(([name, words]) => (
           <li key={name}>
             <b>{numberIn(preview, 'counts', name)}</b> {words}
           </li>
@@ -216,26 +232,20 @@ function Preview({ preview }: { readonly preview: Row }): ReactNode {
   );
 }
 
-function undoVerb(runId: string, tenant: string | null, preview: Row): Verb {
-  const asked = numberIn(preview, 'approvals_needed') ?? 0;
-  const can =
-    (numberIn(preview, 'counts', 'can_be_undone') ?? 0) + (numberIn(preview, 'counts', 'leaves_residue') ?? 0);
+function undoVerb({ runId, tenant, preview, read }: AskProps): Verb {
   return {
     name: 'Undo this run',
     isGrave: true,
-    happens: [
-      `${can} ${can === 1 ? 'effect is' : 'effects are'} compensated, last first, each as its contract says.`,
-      asked > 0 ? `Somebody has to agree to ${asked} of them first.` : 'Nobody has to agree first.',
-      'What cannot be undone becomes a task for a person. A report says what truly was undone.',
-    ],
-    blocked: can === 0 ? 'There is nothing that an undo could do now.' : null,
-    send: ({ reason, key }) =>
+    happens: undoHappens(preview),
+    blocked: undoable(preview) === 0 ? 'There is nothing that an undo could do now.' : null,
+    send: heldTo(preview, { read, isSame: isSameUndo }, ({ reason, key }) =>
       commanded(
         ledger.POST('/v1/undos', {
           params: { header: underKey(key) },
           body: { run_id: runId, ...ofTenant(tenant), reason },
         }),
       ),
+    ),
   };
 }
 

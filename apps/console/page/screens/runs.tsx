@@ -7,6 +7,7 @@ import { answered, ledger } from '../api/clients.js';
 import { moneyIn, numberIn, textIn } from '../api/rows.js';
 import { ROW, ROWS } from '../api/shapes.js';
 import type { Row } from '../api/shapes.js';
+import { isPlace } from '../parts/names.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { Amount, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
@@ -93,7 +94,10 @@ function Find(): ReactNode {
   const [problem, setProblem] = useState<unknown>(null);
   const find = async (): Promise<void> => {
     try {
-      const row = await answered(ROW, ledger.GET('/v1/resolve/{id}', { params: { path: { id } } }));
+      // No path can hold dots alone, and of all that has an id only a run is called so.
+      const row = isPlace(id)
+        ? { run_id: id }
+        : await answered(ROW, ledger.GET('/v1/resolve/{id}', { params: { path: { id } } }));
       await navigate({ to: '/runs/$runId', params: { runId: textIn(row, 'run_id') ?? id } });
     } catch (cause) {
       setProblem(cause);

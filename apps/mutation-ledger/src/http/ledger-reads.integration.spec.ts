@@ -662,6 +662,13 @@ describe('the report of manual reasons', () => {
   });
 });
 
+it('a preview of an undo is of the run that the query names, where no path can name it', async () => {
+  const inPath = await listed(`runs/${RUN}/undo-preview`);
+  expect(inPath).toContain(mutationIdOf(UNDONE));
+  expect(await listed(`runs/in-query/undo-preview?run_id=${RUN}`)).toEqual(inPath);
+  expect((await get('runs/in-query/undo-preview?run_id=..')).body).toMatchObject({ run_id: '..', items: [] });
+});
+
 describe('an id', () => {
   it.each([
     [

@@ -35,6 +35,8 @@ const COMPENSATIONS_MAX = 100;
 const FOR_PEOPLE: readonly EffectStatus[] = ['uncertain', 'manual_review'];
 const previewQuery = z.strictObject({
   tenant: pageQuery.tenant,
+  /** The run is named here where no path can hold it: a client takes one that is called `..` for a way up. */
+  run_id: runText.optional(),
   mutation_id: z.union([idText.transform((one) => [one]), z.array(idText).max(200)]).default([]),
 });
 export const MutationListsController = listsController({
@@ -124,13 +126,13 @@ export class MutationsController {
 
   @ReadRoute(
     'runs/:run_id/undo-preview',
-    'What an undo of the run, or of some of its mutations, would do: what can be undone, what leaves residue, what cannot, and who has to agree.',
+    'What an undo of the run, or of some of its mutations, would do: what can be undone, what leaves residue, what cannot, and who has to agree. `run_id` in the query stands above the path, for runs that no path can name.',
     previewQuery,
   )
   async undoPreview(
     @FromCaller() caller: Caller,
-    @Id('run_id') runId: string,
-    @Queried(previewQuery) { tenant, mutation_id: asked }: z.infer<typeof previewQuery>,
+    @Id('run_id') runInPath: string,
+    @Queried(previewQuery) { tenant, run_id: runId = runInPath, mutation_id: asked }: z.infer<typeof previewQuery>,
   ): Promise<unknown> {
     const mutations = await this.reads.every(
       caller,

@@ -1,0 +1,44 @@
+// What an undo of a run would do, as a person reads it before they ask for it. Pure.
+import { fieldIn, listIn, numberIn } from '../api/rows.js';
+import type { Row } from '../api/shapes.js';
+import { isPlace } from '../parts/names.js';
+
+export const UNDO_COUNTS = [
+  ['can_be_undone', 'can be undone'],
+  ['leaves_residue', 'can be undone and leave something different'],
+  ['cannot_be_undone', 'cannot be undone'],
+  ['nothing_to_undo', 'have nothing to undo'],
+  ['not_known_yet', 'are not known yet'],
+  ['under_way', 'are under way already'],
+] as const;
+
+/** Effects that an undo would compensate. */
+export function undoable(preview: Row): number {
+  return (numberIn(preview, 'counts', 'can_be_undone') ?? 0) + (numberIn(preview, 'counts', 'leaves_residue') ?? 0);
+}
+
+export function undoHappens(preview: Row): readonly string[] {
+  const [can, asked] = [undoable(preview), numberIn(preview, 'approvals_needed') ?? 0];
+  return [
+    `${can} ${can === 1 ? 'effect is' : 'effects are'} compensated, last first, each as its contract says.`,
+    asked > 0 ? `Somebody has to agree to ${asked} of them first.` : 'Nobody has to agree first.',
+    'What cannot be undone becomes a task for a person. A report says what truly was undone.',
+  ];
+}
+
+const ITEM_SHOWN = ['mutation_id', 'capability', 'outcome', 'residue'] as const;
+
+/** Would it still do what somebody read? How long there is time for it passes as one reads. */
+export function isSameUndo(seen: Row, now: Row): boolean {
+  return shownOf(seen) === shownOf(now);
+}
+
+function shownOf(preview: Row): string {
+  const items = listIn(preview, 'items').map((item) => ITEM_SHOWN.map((name) => fieldIn(item, name) ?? null));
+  return JSON.stringify([undoHappens(preview), items]);
+}
+
+/** What is in the path and the query: no path can hold a run that is called by dots alone. */
+export function previewOf(run: string) {
+  return isPlace(run) ? { path: { run_id: 'in-query' }, query: { run_id: run } } : { path: { run_id: run } };
+}

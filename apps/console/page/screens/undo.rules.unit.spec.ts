@@ -1,0 +1,48 @@
+// What somebody who undoes a run is held to.
+import { describe, expect, it } from '@jest/globals';
+import { isSameUndo, previewOf, undoHappens } from './undo.rules.js';
+
+const ITEM = {
+  mutation_id: 'mut_1',
+  capability: 'payments.issue_refund',
+  outcome: 'can_be_undone',
+  residue: null,
+  closes_in_ms: 9_000,
+};
+const READ = {
+  run_id: 'run_1',
+  counts: { can_be_undone: 1, leaves_residue: 0 },
+  approvals_needed: 0,
+  items: [ITEM],
+};
+
+describe('an undo that somebody read', () => {
+  it('says how much it compensates and who agrees', () => {
+    expect(undoHappens({ ...READ, approvals_needed: 1 }).slice(0, 2)).toEqual([
+      '1 effect is compensated, last first, each as its contract says.',
+      'Somebody has to agree to 1 of them first.',
+    ]);
+  });
+
+  it.each([
+    ['the run has a further effect', { ...READ, items: [{ ...ITEM, mutation_id: 'mut_2' }, ITEM] }],
+    ['another effect is in its place', { ...READ, items: [{ ...ITEM, mutation_id: 'mut_2' }] }],
+    ['an effect can be undone no more', { ...READ, items: [{ ...ITEM, outcome: 'cannot_be_undone' }] }],
+    ['something stays of one', { ...READ, items: [{ ...ITEM, residue: 'a mail' }] }],
+    ['somebody has to agree by now', { ...READ, approvals_needed: 1 }],
+  ])('is another one once %s', (_why, now) => {
+    expect(isSameUndo(READ, now)).toBe(false);
+  });
+
+  it('is the same while only time passes', () => {
+    expect(isSameUndo(READ, { ...READ, items: [{ ...ITEM, closes_in_ms: 4_000 }] })).toBe(true);
+  });
+});
+
+describe('the preview of an undo', () => {
+  it('names a run that no path can hold in the query', () => {
+    for (const run of ['.', '..'])
+      expect(previewOf(run)).toEqual({ path: { run_id: 'in-query' }, query: { run_id: run } });
+    for (const run of ['run_1', '...', 'a/b', '%2F']) expect(previewOf(run)).toEqual({ path: { run_id: run } });
+  });
+});
