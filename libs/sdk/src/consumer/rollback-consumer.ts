@@ -101,7 +101,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
       inbox,
       clock,
       pollMs,
-      onTrouble = warningOf(options.subscription.consumer, options.clock),
+      onTrouble = warningOf(`consumer ${options.subscription.consumer}`, options.clock),
       registerSchemas = false,
     } = options;
     this.gate = new Barrier(clock);

@@ -94,7 +94,7 @@ class Poller<Tx> implements RollbackPoll<Tx> {
     this.inbox = UnnestedInbox.of(options.inbox);
     this.cursor = markOf(CURSOR, subscription.scope);
     const { inbox } = this;
-    const { onTrouble = warningOf(subscription.consumer, clock) } = options;
+    const { onTrouble = warningOf(`consumer ${subscription.consumer}`, clock) } = options;
     this.onTrouble = quietly(onTrouble);
     this.ledger = edgeClient({ name: 'the ledger', ...options.edge });
     this.outbox = new AckOutbox({ kafka, codecs, inbox, clock, registerSchemas, onTrouble });

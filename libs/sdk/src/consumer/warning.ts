@@ -1,4 +1,4 @@
-// What a consumer has to say where nobody asked to hear it: a warning of the process, so that nothing fails in silence.
+// What a consumer or a detector has to say where nobody asked to hear it: a warning of the process, so that nothing fails in silence.
 import type { Clock } from '@recourse/kernel';
 
 /** What is tried again twice a second is told again this often, milliseconds. */
@@ -7,15 +7,19 @@ const AGAIN_MS = 60_000;
 /**
  * Warns of trouble on the process; of the same trouble once a minute.
  *
- * Shape: the cause is in the text; `RecourseWarning` is the type of the warning.
+ * Shape: `who` and the cause are in the text; `RecourseWarning` is the type of the warning.
  */
-export function warningOf(consumer: string, clock: Pick<Clock, 'monotonic'>): (cause: unknown) => void {
+export function warningOf(
+  who: string,
+  clock: Pick<Clock, 'monotonic'>,
+  code = 'CONSUMER_TROUBLE',
+): (cause: unknown) => void {
   let last: { readonly text: string; readonly at: number } | null = null;
   return (cause) => {
-    const text = `consumer ${consumer}: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`;
+    const text = `${who}: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`;
     const at = clock.monotonic();
     if (last?.text === text && at - last.at < AGAIN_MS) return;
     last = { text, at };
-    process.emitWarning(text, { type: 'RecourseWarning', code: 'CONSUMER_TROUBLE' });
+    process.emitWarning(text, { type: 'RecourseWarning', code });
   };
 }

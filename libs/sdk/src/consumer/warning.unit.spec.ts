@@ -10,7 +10,7 @@ afterEach(() => {
 
 it('what fails in a consumer that nobody listens to is a warning of the process, the same once a minute', async () => {
   const clock = new ManualClock(0);
-  const warn = warningOf('reports', clock);
+  const warn = warningOf('consumer reports', clock);
   const failed = new RollbackHandlerFailed(
     'onRollback',
     { run_id: 'g-0', commit_id: 'mut_1' },

@@ -23,6 +23,8 @@ const keys = testKeys({
   agent: { role: 'producer' },
   foreign: { role: 'producer', tenants: ['globex'] },
   stock: { role: 'source', names: ['planner'] },
+  named: { role: 'source', names: ['inventory.reserve_stock'] },
+  mute: { role: 'worker' },
 });
 
 let broker: MemoryBroker;
@@ -31,10 +33,11 @@ let codecs: Codecs;
 let registry: MemoryRegistry;
 let troubles: string[];
 let refused: string[];
+let details: string[];
 let consumer: DetectorConsumer | null;
 beforeEach(async () => {
   [broker, registry, clock] = [new MemoryBroker(), new MemoryRegistry(), new ManualClock(NOW)];
-  [troubles, refused, consumer] = [[], [], null];
+  [troubles, refused, details, consumer] = [[], [], [], null];
   broker.ensureTopics([EXECUTIONS_TOPIC, RESULTS_TOPIC, ASSUMPTIONS_TOPIC].map((name) => ({ name, partitions: 1 })));
   codecs = createCodecs(registry.forActor('agent'));
   await codecs.prepareWriter(EXECUTIONS_TOPIC, { register: true });
@@ -60,7 +63,10 @@ async function start(kafka: Kafka, more: Partial<DetectorConsumerOptions> = {}):
   const tell = triggerTeller({
     producer,
     rollbacks: new MemoryRollbackTriggers(),
-    onRefused: (_trigger, code) => refused.push(code),
+    onRefused: (_trigger, code, detail) => {
+      refused.push(code);
+      details.push(detail);
+    },
   });
   consumer = createDetectorConsumer({
     kafka,
@@ -167,6 +173,22 @@ describe('a detector whose wire holds what cannot be told', () => {
       [],
       [],
     ]);
+  });
+
+  it('passes over what its own key may not say, says so, and tells what it may', async () => {
+    await start(signed('named'));
+    await send(signed('agent'), short('run-1', { capability: 'inventory.count_stock' }));
+    await send(signed('agent'), short('run-2'));
+    await turns();
+    expect([(await stated()).length, refused, troubles]).toEqual([1, ['KEY_NOT_BELIEVED'], []]);
+    expect(details).toEqual([expect.stringContaining('does not speak under the name inventory.count_stock')]);
+  });
+
+  it('tries again while its own key may say nothing at all', async () => {
+    await start(signed('mute'));
+    await send(signed('agent'), short('run-1'));
+    await turns();
+    expect([refused, troubles[0]]).toEqual([[], expect.stringContaining('is not for it to say')]);
   });
 
   it('tries again while its own key is not believed', async () => {

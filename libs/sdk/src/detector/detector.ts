@@ -1,7 +1,9 @@
 // Detector: makes triggers of what is seen. In the process of the agent, beside it (`serveDetector`), or apart (`createDetectorConsumer`).
 //
 // Boundary: judges by rules alone; whether a trigger is admitted is the orchestrator's, what falls with it the ledger's.
-import { Failure } from '@recourse/kernel';
+import { Failure, systemClock } from '@recourse/kernel';
+import { warningOf } from '../consumer/warning.js';
+import { NotForKey } from '../producer/believed.js';
 import type { Producer } from '../producer/producer.js';
 import { quietly } from '../quietly.js';
 import { byHash, detect, ruleProblem } from './detector.decisions.js';
@@ -49,8 +51,8 @@ export interface TellerOptions {
   readonly producer: Pick<Producer, 'assumptionInvalidated'>;
   /** Takes triggers that name a commit. */
   readonly rollbacks: RollbackTriggers;
-  /** Hears of a trigger that nobody will take, with the code. */
-  readonly onRefused?: (trigger: Trigger, code: string) => void;
+  /** Hears of a trigger that nobody will take, or that the key of this process may not tell, with the code and why; a warning of the process unless told otherwise. */
+  readonly onRefused?: (trigger: Trigger, code: string, detail: string) => void;
 }
 
 type FailureCode = Failure['code'];
@@ -71,18 +73,30 @@ const FOR_ITS_FACTS: readonly FailureCode[] = ['RECORD_UNFIT', 'RECORD_TOO_LARGE
  *
  * Errors: none of its own; what it makes rejects when broker or orchestrator do not answer.
  */
-export function triggerTeller({ producer, rollbacks, onRefused }: TellerOptions): (trigger: Trigger) => Promise<void> {
+export function triggerTeller({
+  producer,
+  rollbacks,
+  onRefused = warned(),
+}: TellerOptions): (trigger: Trigger) => Promise<void> {
   const hearRefused = quietly(onRefused);
   return async (trigger) => {
     if (trigger.on === 'assumption') {
-      const code = await stated(producer, trigger.statement);
-      if (code !== null) hearRefused(trigger, code);
+      const refusal = await stated(producer, trigger.statement);
+      if (refusal !== null) hearRefused(trigger, refusal.code, refusal.detail);
       return;
     }
     const { tenant, runId, commitId, reason, eventId } = trigger;
     const answer = await rollbacks.trigger({ tenant, runId, commitId, reason, idempotencyKey: eventId });
     if (answer.kind === 'unavailable') throw new Error('the trigger was not taken', { cause: answer.cause });
-    if (answer.kind === 'refused') hearRefused(trigger, answer.code);
+    if (answer.kind === 'refused') hearRefused(trigger, answer.code, `commit ${commitId} of run ${runId} is not taken`);
+  };
+}
+
+/** What was seen and is told to nobody is not passed over in silence. */
+function warned(): NonNullable<TellerOptions['onRefused']> {
+  const warn = warningOf('detector', systemClock, 'TRIGGER_REFUSED');
+  return ({ rule }, code, detail) => {
+    warn(`a trigger of the rule ${rule} is told to nobody: ${code}: ${detail}`);
   };
 }
 
@@ -90,19 +104,19 @@ export function triggerTeller({ producer, rollbacks, onRefused }: TellerOptions)
 async function stated(
   producer: TellerOptions['producer'],
   statement: Extract<Trigger, { on: 'assumption' }>['statement'],
-): Promise<FailureCode | null> {
-  const whole = await codeOf(() => producer.assumptionInvalidated(statement));
-  return whole !== null && FOR_ITS_FACTS.includes(whole)
-    ? codeOf(() => producer.assumptionInvalidated(byHash(statement)))
+): Promise<Failure | null> {
+  const whole = await refusalOf(() => producer.assumptionInvalidated(statement));
+  return whole !== null && FOR_ITS_FACTS.includes(whole.code)
+    ? refusalOf(() => producer.assumptionInvalidated(byHash(statement)))
     : whole;
 }
 
-async function codeOf(send: () => Promise<unknown>): Promise<FailureCode | null> {
+async function refusalOf(send: () => Promise<unknown>): Promise<Failure | null> {
   try {
     await send();
     return null;
   } catch (cause) {
-    if (cause instanceof Failure && FOR_GOOD.includes(cause.code)) return cause.code;
+    if (cause instanceof NotForKey || (cause instanceof Failure && FOR_GOOD.includes(cause.code))) return cause;
     throw cause;
   }
 }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import type { Json } from '@recourse/kernel';
 import { Failure, ManualClock } from '@recourse/kernel';
@@ -174,6 +174,11 @@ describe('what a detector tells', () => {
     });
     await tell(named);
     expect(refused).toEqual([[named, 'RUN_UNKNOWN']]);
+    const emitted = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    await triggerTeller({ producer: new MemoryProducer(), rollbacks })(named);
+    const text = `detector: a trigger of the rule ${named.rule} is told to nobody: RUN_UNKNOWN: commit cp_1 of run run-1 is not taken`;
+    expect(emitted.mock.calls).toEqual([[text, { type: 'RecourseWarning', code: 'TRIGGER_REFUSED' }]]);
+    emitted.mockRestore();
     rollbacks.isAway = true;
     await expect(tell(named)).rejects.toThrow('not taken');
   });
