@@ -6,9 +6,11 @@
 //   O1. Nothing is derived from, or let out on, a commit that fell: the answer is false, and nothing is kept.
 //   O2. A rollback is applied once, right behind its commit.
 //   O3. What was derived from a fallen commit falls with it, however long the way.
+//   O4. While the consumer is halted or stopped nobody knows what stands: what is not known to have fallen is neither made nor let out.
 import { deriveId } from '@recourse/kernel';
 import type { CommitRef, Emission, RollbackAcknowledged } from '@recourse/messages';
 import { listsOf, refuseUnnamed, refuseUntold } from './acknowledged.js';
+import type { Hearing } from './hearing.js';
 import type { InboxSession, OwnCommit } from './inbox.port.js';
 
 /** A commit that consumers hear of. */
@@ -37,7 +39,12 @@ export interface RollbackHandlers<Tx> {
   readonly onRollback: (rollback: HeardRollback, tx: Tx) => Promise<void>;
 }
 
-/** What a consumer tells of itself, within a transaction of its own. Errors: Failure(RECORD_UNFIT, INSTANT_INVALID) for what no acknowledgement could name. */
+/**
+ * What a consumer tells of itself, within a transaction of its own.
+ *
+ * Errors: Failure(RECORD_UNFIT, INSTANT_INVALID) for what no acknowledgement could name; Failure(LOG_CUT, NOT_READY) while the consumer is
+ *         halted or stopped, of what is not known to have fallen: do not make it, and do not let it out.
+ */
 export interface OwnRecord {
   /** Keeps what a commit of its own was made from; false where a parent fell: do not make it. */
   derive(own: OwnCommit): Promise<boolean>;
@@ -45,13 +52,14 @@ export interface OwnRecord {
   emitted(commit: CommitRef, emission: Emission): Promise<boolean>;
 }
 
-/** What a consumer may tell within a transaction. */
-export function ownRecordOf<Tx>(session: InboxSession<Tx>): OwnRecord {
+/** What a consumer may tell within a transaction, as long as it hears what falls. */
+export function ownRecordOf<Tx>(session: InboxSession<Tx>, hearing: Pick<Hearing, 'refuseDeaf'>): OwnRecord {
   const stands = async (commit: CommitRef): Promise<boolean> => !hasFallen(await session.stateOf(commit));
   return {
     derive: async (own) => {
       refuseUnnamed([...own.parents, own.commit]);
       for (const one of [...own.parents, own.commit]) if (!(await stands(one))) return false;
+      hearing.refuseDeaf();
       await session.keepOwn(own);
       return true;
     },
@@ -59,6 +67,7 @@ export function ownRecordOf<Tx>(session: InboxSession<Tx>): OwnRecord {
       refuseUnnamed([commit]);
       refuseUntold(emission);
       if (!(await stands(commit))) return false;
+      hearing.refuseDeaf();
       await session.keepEmission(commit, emission);
       return true;
     },

@@ -10,7 +10,6 @@
 //   R3. An acknowledgement leaves after the transaction that owes it, until the broker has it: whichever process of the consumer
 //       owes it, each that runs sends it.
 import { isInScope } from '@recourse/contract';
-import { Failure } from '@recourse/kernel';
 import type { Kafka, RawReader } from '@recourse/kafka';
 import type { Clock } from '@recourse/kernel';
 import { announcedIn } from '@recourse/messages';
@@ -20,6 +19,7 @@ import { refuseUnnamed } from './acknowledged.js';
 import { AckOutbox } from './ack-outbox.js';
 import { Barrier } from './barrier.js';
 import type { BarrierOutcome, Offsets } from './barrier.js';
+import { Hearing } from './hearing.js';
 import type { Inbox, InboxSession } from './inbox.port.js';
 import { adoptPlaces, keepPosition, partitionPlace, positionIn, refuseScope } from './places.js';
 import { UnnestedInbox } from './inbox.unnested.js';
@@ -63,7 +63,7 @@ export interface RollbackConsumer<Tx> {
   /** Errors: those of the notification consumer and of the inbox; Failure(REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Runs work of the consumer's own in one transaction with what it tells of it. Errors: those of the work and the inbox; Error within a handler, or other work of it. */
+  /** Runs work of the consumer's own in one transaction with what it tells of it. Errors: those of the work, of what it tells and of the inbox; Error within a handler, or other work of it. */
   transact<T>(work: (tx: Tx, own: OwnRecord) => Promise<T>): Promise<T>;
   /** Waits until all that is announced by now is applied; asked for before something reaches users. Errors: Failure(RECORD_UNFIT) for what names no commit. */
   barrier(deadlineMs: number, commit?: CommitRef): Promise<BarrierOutcome>;
@@ -84,6 +84,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   private readonly notices: NotificationConsumer;
   private readonly outbox: AckOutbox<Tx>;
   private readonly gate: Barrier;
+  private readonly hearing = new Hearing();
   private reader: RawReader | null = null;
   /** Up to here announcements are older than the subscription, by partition. */
   private since: Offsets = new Map();
@@ -115,10 +116,11 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
       positions: this.positions(),
       onNotification: (notice) => this.hear(notice),
       onPlace: (partition, offset) => {
+        this.hearing.stands(partition);
         this.gate.passed(partition, offset);
       },
       onTrouble: (partition, cause) => {
-        if (cause instanceof Failure && cause.code === 'LOG_CUT') this.gate.lost(partition);
+        if (this.hearing.isLost(partition, cause)) this.gate.lost(partition);
         onTrouble(cause);
       },
       ...(pollMs === undefined ? {} : { pollMs }),
@@ -145,6 +147,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   }
 
   async stop(): Promise<void> {
+    this.hearing.stop();
     await this.notices.stop();
     await this.outbox.stop();
     await this.release();
@@ -157,7 +160,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   }
 
   transact<T>(work: (tx: Tx, own: OwnRecord) => Promise<T>): Promise<T> {
-    return this.options.inbox.transact('derive', (session) => work(session.tx, ownRecordOf(session)));
+    return this.options.inbox.transact('derive', (session) => work(session.tx, ownRecordOf(session, this.hearing)));
   }
 
   async barrier(deadlineMs: number, commit?: CommitRef): Promise<BarrierOutcome> {

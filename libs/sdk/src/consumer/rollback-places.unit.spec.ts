@@ -72,6 +72,17 @@ async function barrier(consumer: RollbackConsumer<MemoryRows>, commit: string): 
   return kind;
 }
 
+/** What a consumer hears who makes something of a commit, and lets something out on it. */
+async function toldOf(consumer: Pick<RollbackConsumer<MemoryRows>, 'transact'>, commit: string): Promise<unknown> {
+  const mine = { run_id: 'own', commit_id: `of-${commit}` };
+  const email = { kind: 'email', ref: null, emitted_at: 1 };
+  const codeOf = (cause: unknown): unknown => (cause as Failure).code;
+  return Promise.all([
+    consumer.transact((_tx, own) => own.derive({ commit: mine, parents: [REF(commit)] })).catch(codeOf),
+    consumer.transact((_tx, own) => own.emitted(REF(commit), email)).catch(codeOf),
+  ]);
+}
+
 /** A log in which these fell, in place of the one that was. */
 async function restored(...commits: readonly string[]): Promise<void> {
   await stopAll();
@@ -141,6 +152,19 @@ describe('a consumer of rollbacks whose log was restored from an older copy', ()
     expect(troubles[0]).toContain('LOG_CUT');
   });
 
+  it('makes nothing and lets nothing out while it is halted, or stopped: what stands is not known', async () => {
+    const consumer = await started('acme');
+    await turns();
+    expect(await toldOf(consumer, 'x')).toEqual([true, true]);
+    await restored('a', 'b', 'c');
+    const cut = await started('acme');
+    await turns();
+    expect(await toldOf(cut, 'x')).toEqual(['LOG_CUT', 'LOG_CUT']);
+    expect(await toldOf(cut, 'a')).toEqual([false, false]);
+    expect(await toldOf(consumer, 'x')).toEqual(['NOT_READY', 'NOT_READY']);
+    expect(await toldOf(consumer, 'a')).toEqual([false, false]);
+  });
+
   it('goes on once its place is forgotten, and undoes nothing twice', async () => {
     await restored('a', 'b', 'c', 'f');
     await inbox.transact('apply', (session) => session.keepMark('position/0/acme', 'null'));
@@ -173,7 +197,7 @@ describe('a consumer of rollbacks whose log was restored from an older copy', ()
       troubles.splice(0);
       moved.now = stage;
       await turns(600);
-      expect(await barrier(consumer, 'b')).toBe('fallen');
+      expect([await barrier(consumer, 'b'), await toldOf(consumer, 'x')]).toEqual(['fallen', [true, true]]);
     }
   });
 
@@ -311,6 +335,9 @@ describe('a poll of which one rollback always fails', () => {
     });
     await expect(poll.poll()).rejects.toThrow('of commit b');
     await expect(poll.poll()).rejects.toThrow('of commit b');
+    expect(await toldOf(poll, 'b')).toEqual([true, true]);
+    await poll.stop();
+    expect(await toldOf(poll, 'b')).toEqual(['NOT_READY', 'NOT_READY']);
     const state = await inbox.transact('derive', (session) => session.stateOf(REF('a')));
     expect([heard, state]).toEqual([['a', 'a'], 'fallen']);
   });

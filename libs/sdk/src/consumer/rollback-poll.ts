@@ -13,6 +13,7 @@ import { bodyOf, edgeClient, EdgeProblem } from '../edge/edge.js';
 import type { EdgeClient, EdgeOptions } from '../edge/edge.js';
 import { quietly } from '../quietly.js';
 import { AckOutbox } from './ack-outbox.js';
+import { Hearing } from './hearing.js';
 import type { Inbox } from './inbox.port.js';
 import { UnnestedInbox } from './inbox.unnested.js';
 import { hearRollback, ownRecordOf, RollbackHandlerFailed } from './own-record.js';
@@ -79,6 +80,7 @@ type Page = z.infer<typeof page>;
 
 class Poller<Tx> implements RollbackPoll<Tx> {
   private readonly stopped = new AbortController();
+  private readonly hearing = new Hearing();
   private readonly ledger: EdgeClient;
   private readonly outbox: AckOutbox<Tx>;
   private loop: Promise<void> = Promise.resolve();
@@ -107,12 +109,13 @@ class Poller<Tx> implements RollbackPoll<Tx> {
 
   async stop(): Promise<void> {
     this.stopped.abort();
+    this.hearing.stop();
     await this.loop;
     await this.outbox.stop();
   }
 
   transact<T>(work: (tx: Tx, own: OwnRecord) => Promise<T>): Promise<T> {
-    return this.inbox.transact('derive', (session) => work(session.tx, ownRecordOf(session)));
+    return this.inbox.transact('derive', (session) => work(session.tx, ownRecordOf(session, this.hearing)));
   }
 
   async poll(): Promise<number> {
