@@ -4,7 +4,8 @@
 //
 // Invariants
 //   O1. Nothing is derived from, or let out on, a commit that fell: the answer is false, and nothing is kept.
-//   O2. A rollback is applied once, right behind its commit.
+//   O2. A rollback is applied once, right behind its commit; it is answered each time it is heard: the same answer counts once, and a ledger
+//       that lost the first, and announces the fall anew, waits for it.
 //   O3. What was derived from a fallen commit falls with it, however long the way.
 //   O4. While the consumer is halted or stopped nobody knows what stands: what is not known to have fallen is neither made nor let out.
 import { deriveId } from '@recourse/kernel';
@@ -102,13 +103,14 @@ export async function hearRollback<Tx>(
 ): Promise<void> {
   const commit = refOf(rollback);
   const state = await session.stateOf(commit);
-  if (state === 'fallen') return;
-  await session.keepState(commit, 'fallen');
+  const isHeard = state === 'fallen';
+  if (isHeard && !isDue) return;
+  if (!isHeard) await session.keepState(commit, 'fallen');
   if (state === null) await named('onCommit', commit, async () => handlers.onCommit?.(commitOf(rollback), session.tx));
-  const derived = await invalidate(session, commit);
+  const derived = isHeard ? await invalidated(session, commit) : await invalidate(session, commit);
   const emissions = await session.emissionsOf([commit, ...derived]);
   // What was invalidated with a parent was handed to the handler then.
-  if (state === null || derived.length > 0)
+  if (state === null || (!isHeard && derived.length > 0))
     await named('onRollback', commit, () => handlers.onRollback({ ...rollback, derived, emissions }, session.tx));
   if (isDue) await session.owe(ackOf(rollback, { consumer, now, derived, emissions }));
 }
@@ -134,16 +136,36 @@ async function named(handler: string, commit: CommitRef, work: () => Promise<voi
   }
 }
 
-/** Marks own commits that were made from a fallen one, level by level. */
-async function invalidate<Tx>(session: InboxSession<Tx>, fallen: CommitRef): Promise<readonly CommitRef[]> {
+/** Marks own commits that were made from a fallen one. */
+function invalidate<Tx>(session: InboxSession<Tx>, fallen: CommitRef): Promise<readonly CommitRef[]> {
+  return madeOf(session, fallen, async (one) => {
+    if (hasFallen(await session.stateOf(one))) return false;
+    await session.keepState(one, 'invalidated');
+    return true;
+  });
+}
+
+/** Those that are marked already. */
+function invalidated<Tx>(session: InboxSession<Tx>, fallen: CommitRef): Promise<readonly CommitRef[]> {
+  const seen = new Set<string>();
+  return madeOf(session, fallen, async (one) => {
+    const name = JSON.stringify([one.run_id, one.commit_id]);
+    const isNew = !seen.has(name);
+    seen.add(name);
+    return isNew && (await session.stateOf(one)) === 'invalidated';
+  });
+}
+
+/** Own commits that were made from one, level by level; `takes` says of each whether it counts, and what was made from it. */
+async function madeOf<Tx>(
+  session: InboxSession<Tx>,
+  fallen: CommitRef,
+  takes: (one: CommitRef) => Promise<boolean>,
+): Promise<readonly CommitRef[]> {
   const all: CommitRef[] = [];
   for (let level: readonly CommitRef[] = [fallen]; level.length > 0;) {
     const next: CommitRef[] = [];
-    for (const one of await session.madeFrom(level)) {
-      if (hasFallen(await session.stateOf(one))) continue;
-      await session.keepState(one, 'invalidated');
-      next.push(one);
-    }
+    for (const one of await session.madeFrom(level)) if (await takes(one)) next.push(one);
     all.push(...next);
     level = next;
   }

@@ -1,6 +1,7 @@
 // Where a consumer of rollbacks stands: in its scope, and in a log that may be restored from an older copy.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Failure } from '@recourse/kernel';
+import type { RollbackAcknowledged } from '@recourse/messages';
 import { MemoryInbox } from './inbox.memory.js';
 import type { MemoryRows } from './inbox.memory.js';
 import { createRollbackConsumer } from './rollback-consumer.js';
@@ -171,6 +172,29 @@ describe('a consumer of rollbacks whose log was restored from an older copy', ()
     const consumer = await started('acme');
     await turns();
     expect([heard, await barrier(consumer, 'f'), troubles]).toEqual([['f'], 'fallen', []]);
+  });
+
+  it('answers what is announced anew though it fell in the lost records, as it did before, and undoes nothing twice', async () => {
+    const consumer = await started('acme');
+    await toldOf(consumer, 'f');
+    await consumer.transact((_tx, own) =>
+      own.emitted({ run_id: 'own', commit_id: 'of-f' }, { kind: 'page', ref: 'p', emitted_at: 2 }),
+    );
+    await stage.fall({ commit: 'f' });
+    await turns();
+    const before = await stage.acks();
+    expect(before.at(-1)).toMatchObject({ derived: [{ commit_id: 'of-f' }], emissions: [{}, { kind: 'page' }] });
+    await restored('a', 'b', 'c');
+    heard.splice(0);
+    await inbox.transact('apply', (session) => session.keepMark('position/0/acme', 'null'));
+    await started('acme');
+    await turns();
+    await stage.fall({ commit: 'f' });
+    await turns();
+    const at = ({ applied_at: _, ...answer }: RollbackAcknowledged): object => answer;
+    const again = (await stage.acks()).map(at);
+    expect(again).toEqual(before.filter(({ mutation_id }) => !['d', 'e'].includes(mutation_id)).map(at));
+    expect(heard).toEqual([]);
   });
 
   it('goes on in a log that holds all that was heard', async () => {
