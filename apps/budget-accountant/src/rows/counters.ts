@@ -3,8 +3,9 @@
 import { foldEach } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import type { BudgetMeasure, Debit, Raise } from '@recourse/messages';
-import { capped, inUnit, isMoney, negated, windowAt } from '../rules/budget/bounds.decisions.js';
+import { inUnit, isMoney, negated, windowAt } from '../rules/budget/bounds.decisions.js';
 import type { Budget, Reservation, RunCapability } from '../rules/budget/budget.messages.js';
+import { capped, summed } from '../rules/budget/sums.decisions.js';
 import {
   budgetGroup,
   budgets,
@@ -95,10 +96,10 @@ function added(
   const value = isOld ? Math.max(0, value_minor) : value_minor;
   return {
     ...standing,
-    used_minor: capped(standing.used_minor + debt),
-    moved_minor: capped(standing.moved_minor + value),
-    refunded_minor: standing.refunded_minor - (isRefund ? debt : 0),
-    moved_back_minor: standing.moved_back_minor - (isRefund ? value : 0),
+    used_minor: summed(standing.used_minor, debt),
+    moved_minor: summed(standing.moved_minor, value),
+    refunded_minor: summed(standing.refunded_minor, isRefund ? -debt : 0),
+    moved_back_minor: summed(standing.moved_back_minor, isRefund ? -value : 0),
     ...(raised.length === 0
       ? {}
       : raisedBy(standing, raised, (measure, by) =>
@@ -134,7 +135,12 @@ function raisedBy(
   );
   const by = (of: BudgetMeasure): number =>
     own.filter(({ measure }) => measure === of).reduce((all, { by_minor }) => all + counts(of, by_minor), 0);
-  return { raised_minor: raised_minor + by('debt'), value_raised_minor: value_raised_minor + by('value') };
+  // A raise that is left out leaves a ceiling lower than it could be, and never lower than it was set.
+  const higher = (so: number, more: number): number => Math.max(0, capped(so + more));
+  return {
+    raised_minor: higher(raised_minor, by('debt')),
+    value_raised_minor: higher(value_raised_minor, by('value')),
+  };
 }
 
 /** Caps count what an agent did: that it was taken back changes nothing, and taking back is nothing it did. */
@@ -149,7 +155,7 @@ function capabilityAfter(
   const moved = Object.fromEntries(
     debits
       .filter(isMoney)
-      .map(({ currency, value_minor }) => [currency, capped((standing.moved[currency] ?? 0) + value_minor)]),
+      .map(({ currency, value_minor }) => [currency, summed(standing.moved[currency] ?? 0, value_minor)]),
   );
   const touched =
     subject_id === null || calls === 0 ? null : standingSubject(state, { tenant, run_id, capability, subject_id });

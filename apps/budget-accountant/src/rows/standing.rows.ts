@@ -1,9 +1,11 @@
 // What stands of all reservations of a partition, as running sums: what is held, what has happened, and when it can no longer be
-// taken back. Gauges read these and no reservation. Holds no rules; adds what a reservation became.
+// taken back. Gauges read these and no reservation, all tenants of a partition share them, and no sum leaves what a row can hold: one
+// that did would stop all of them. Holds no rules; adds what a reservation became.
 import { row } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import { keptIds } from '@recourse/kernel';
 import type { Reservation } from '../rules/budget/budget.messages.js';
+import { capped } from '../rules/budget/sums.decisions.js';
 
 /** Windows are summed to the minute in which they close. */
 const MINUTE_MS = 60_000;
@@ -71,8 +73,8 @@ function totalsAfter(state: StateView, before: Held | null, after: Held): readon
       const by = sign * debit_minor;
       const isReserved = held?.phase === 'reserved';
       added.set(currency, {
-        reserved_minor: reserved_minor + (isReserved ? by : 0),
-        standing_minor: standing_minor + (isReserved ? 0 : by),
+        reserved_minor: capped(reserved_minor + (isReserved ? by : 0)),
+        standing_minor: capped(standing_minor + (isReserved ? 0 : by)),
       });
     }
   };
@@ -85,7 +87,10 @@ function totalsAfter(state: StateView, before: Held | null, after: Held): readon
     const { reserved_minor, standing_minor } = standing.units[currency] ?? NOTHING;
     return [
       currency,
-      { reserved_minor: reserved_minor + by.reserved_minor, standing_minor: standing_minor + by.standing_minor },
+      {
+        reserved_minor: stored(reserved_minor + by.reserved_minor),
+        standing_minor: stored(standing_minor + by.standing_minor),
+      },
     ];
   });
   return [totals.put({ of: ALL, units: { ...standing.units, ...Object.fromEntries(units) } })];
@@ -109,12 +114,22 @@ function closingsAfter(state: StateView, before: Held | null, after: Held): read
     .filter(([, one]) => one.debit_minor !== 0 || one.value_minor !== 0)
     .map(([group, { currency, closes_at, debit_minor, value_minor }]) => {
       const standing = closings.find(state, group) ?? { currency, closes_at, debit_minor: 0, value_minor: 0 };
-      return closings.put(plus(standing, debit_minor, value_minor));
+      const { debit_minor: debit, value_minor: value } = plus(standing, debit_minor, value_minor);
+      return closings.put({ ...standing, debit_minor: stored(debit), value_minor: stored(value) });
     });
 }
 
 function plus(closing: DebtClosing, debit: number, value: number): DebtClosing {
-  return { ...closing, debit_minor: closing.debit_minor + debit, value_minor: closing.value_minor + value };
+  return {
+    ...closing,
+    debit_minor: capped(closing.debit_minor + debit),
+    value_minor: capped(closing.value_minor + value),
+  };
+}
+
+/** What stands is never less than nothing; a sum that was cut could say so. */
+function stored(sum: number): number {
+  return Math.max(0, capped(sum));
 }
 
 function minuteOf(at: number): number {

@@ -8,6 +8,7 @@ import type { Contract } from '@recourse/contract';
 import { EXPOSURE, REGULATORY } from '@recourse/contract';
 import type { BudgetMeasure, BudgetWindow, Debit, Excess, Reach } from '@recourse/messages';
 import type { Budget } from './budget.messages.js';
+import { capped, summed } from './sums.decisions.js';
 
 /** What counts against an action, as it stands before it. */
 export interface Bounds {
@@ -48,8 +49,8 @@ export function windowAt(window: BudgetWindow, now: number): number {
 function usedOf(budget: Budget, measure: BudgetMeasure, now: number): number {
   if (budget.window_at !== windowAt(budget.window, now)) return 0;
   return measure === 'debt'
-    ? budget.used_minor + (budget.refunds === 'gross' ? budget.refunded_minor : 0)
-    : budget.moved_minor + (budget.value_refunds === 'gross' ? budget.moved_back_minor : 0);
+    ? summed(budget.used_minor, budget.refunds === 'gross' ? budget.refunded_minor : 0)
+    : summed(budget.moved_minor, budget.value_refunds === 'gross' ? budget.moved_back_minor : 0);
 }
 
 /** Ceiling of a budget by measure, as it was set; null where nobody set one. */
@@ -61,7 +62,7 @@ export function ceilingOf(budget: Budget, measure: BudgetMeasure): number | null
 function ceilingNow(budget: Budget, measure: BudgetMeasure, now: number): number | null {
   const ceiling = ceilingOf(budget, measure);
   if (ceiling === null || budget.window_at !== windowAt(budget.window, now)) return ceiling;
-  return ceiling + ((measure === 'debt' ? budget.raised_minor : budget.value_raised_minor) ?? 0);
+  return capped(ceiling + ((measure === 'debt' ? budget.raised_minor : budget.value_raised_minor) ?? 0));
 }
 
 /** Budgets of one agent under all spellings of its name: each ceiling bounds what counts now under any of them. */
@@ -271,11 +272,6 @@ export function moves({ value_minor, debit_minor }: Debit): boolean {
 /** True of a unit of money. */
 export function isMoney({ currency }: Pick<Debit, 'currency'>): boolean {
   return /^[A-Z]{3}$/.test(currency);
-}
-
-/** Rows hold safe integers: what adds up beyond them stays at the largest. */
-export function capped(sum: number): number {
-  return Math.min(sum, Number.MAX_SAFE_INTEGER);
 }
 
 function unitsOf(...debits: readonly (readonly Debit[])[]): readonly string[] {

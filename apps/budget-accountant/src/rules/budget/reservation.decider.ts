@@ -3,11 +3,12 @@ import { briefOf, debitsOf, isUnsaid, reservationId } from '@recourse/contract';
 import type { BriefTerms, Contract } from '@recourse/contract';
 import { isAmong } from '@recourse/kernel';
 import type { BodyOf, CommandEnvelope, ContractTerms, Debit, Excess } from '@recourse/messages';
-import { ceilingExcess, excessOf, uncountedExcess } from './bounds.decisions.js';
+import { ceilingExcess, excessOf, inUnit, uncountedExcess, windowAt } from './bounds.decisions.js';
 import type { Bounds } from './bounds.decisions.js';
 import { escalationIdOf, partiesOf, rejected, unfitAmounts } from './budget.decider.js';
 import { LAST_RESORT_ROLE } from './budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './budget.messages.js';
+import { holds } from './sums.decisions.js';
 
 /** What a reservation is decided on, beside the command. */
 export interface ReserveFacts {
@@ -45,12 +46,14 @@ export function decideReserve(command: BudgetCommand<'ReserveBudget'>, facts: Re
   return reserved(command, facts, debits);
 }
 
-/** Is every sum still a number after it? */
-function isCountable(debits: readonly Debit[], { budgets }: Bounds): boolean {
-  let used = 0;
-  for (const { used_minor, moved_minor, refunded_minor } of budgets)
-    used = Math.max(used, used_minor, moved_minor, refunded_minor);
-  return debits.every((one) => Number.isSafeInteger(used + Math.max(one.debit_minor, one.value_minor)));
+/** Does every sum of these units still say how much is used, in the windows that run? */
+function isCountable(debits: readonly Debit[], { budgets, now }: Bounds): boolean {
+  return budgets
+    .filter(({ window, window_at }) => window_at === windowAt(window, now))
+    .every(({ currency, used_minor, moved_minor }) => {
+      const { debit_minor, value_minor } = inUnit(debits, currency);
+      return holds(used_minor, debit_minor) && holds(moved_minor, value_minor);
+    });
 }
 
 function reserved(
