@@ -823,4 +823,22 @@ export const BREAKS: readonly Break[] = [
     find: 'const SUM_MAX = Number.MAX_SAFE_INTEGER - 1;',
     replace: 'const SUM_MAX = Number.MAX_SAFE_INTEGER;',
   },
+  {
+    id: 'p8-window-freed-by-what-was-before-it',
+    requirement: 'P8/since',
+    spec: 'apps/budget-accountant/src/budgets.windows-since.unit.spec.ts',
+    test: 'a ceiling over a window that is set while something is held, straight (P8) lets through no more than itself where that is given back',
+    file: 'apps/budget-accountant/src/rows/counters.ts',
+    find: 'return windowAt(window, at) === windowNow && at > since;',
+    replace: 'return windowAt(window, at) === windowNow && since > -2;',
+  },
+  {
+    id: 'p8-window-begins-nowhere',
+    requirement: 'P8/since',
+    spec: 'apps/budget-accountant/src/budgets.invariants.unit.spec.ts',
+    test: 'the budget accountant, in every order of steps, straight never reserves beyond a ceiling or cap, counts what its log says, and frees no more than was debited',
+    file: 'apps/budget-accountant/src/rows/ceilings.ts',
+    find: 'window_at: windowAt(key.window, at), since: at };',
+    replace: 'window_at: windowAt(key.window, at), since: at - 1_500_000 };',
+  },
 ];

@@ -9,7 +9,7 @@ import { changed, command, decide, INR, recorded, releaseOf, RUN, TENANT } from 
 export const UNITS = [INR, 'comms', 'commitments', 'both'] as const;
 export const STEPS = [
   ...['reserve', 'reserve', 'reserve', 'reserve', 'settle', 'settle', 'more', 'less'],
-  ...['fail', 'release', 'refund', 'refund', 'approve', 'raise', 'deny', 'lower'],
+  ...['fail', 'release', 'refund', 'refund', 'approve', 'raise', 'deny', 'lower', 'open', 'open'],
 ] as const;
 
 /** A capability whose contract bounds what a run does with it. */
@@ -53,6 +53,16 @@ export const CEILINGS: readonly RecordInput[] = [
   ceiling('tenant', INR, 600, { refunds: 'gross' }),
   ceiling('tenant', 'commitments', 300),
   ceiling('platform', INR, 550),
+];
+
+/** Ceilings that somebody sets while a story goes on. */
+const LATER: readonly RecordInput[] = [
+  ceiling('tenant', INR, 150, { window: 'hour' }),
+  ceiling('tenant', INR, 200, { window: 'day', measure: 'value', refunds: 'gross' }),
+  ceiling('agent', 'comms', 150, { window: 'day' }),
+  ceiling('run', 'commitments', 150, { window: 'hour', measure: 'value' }),
+  ceiling('platform', INR, 200, { window: 'hour', refunds: 'gross' }),
+  ceiling('platform', 'comms', 300),
 ];
 
 export interface Step {
@@ -115,6 +125,8 @@ export function inputOf(step: Step, reservations: readonly Row[]): RecordInput {
       return releaseOf(name);
     case 'refund':
       return changed(name, 'compensation_verified');
+    case 'open':
+      return LATER[effect] ?? ceiling('platform', INR, 200, { window: 'day' });
     case 'lower':
       return command('MoveCeiling', { scope: 'run', scope_id: RUN, currency: INR, ceiling_minor: 500 - effect });
     case 'raise':

@@ -110,7 +110,10 @@ describe.each(WAYS)('the budget accountant, in every order of steps, $way', ({ i
           });
           const recount = new Recount();
           let now = 0;
-          for (const ceiling of CEILINGS) accountant.when(ceiling, now);
+          for (const ceiling of CEILINGS) {
+            accountant.when(ceiling, now);
+            holds(accountant, recount, now);
+          }
           for (const { later, ...step } of story) {
             now += later * 60_000;
             accountant.whenDue(now);

@@ -1,7 +1,7 @@
 // Counts anew from the records of the log, and from nothing else, what the accountant's rows hold.
 //
 // Each record adds signed amounts to its reservation. A budget counts them where they lie in its scope and window; what was counted
-// in a window that is over frees nothing of the one that runs.
+// in a window that is over frees nothing of the one that runs, and one over a window counts nothing of before it was set.
 import type { AcceptedRecord } from '@recourse/event-log';
 import type { Debit, Raise } from '@recourse/messages';
 
@@ -77,7 +77,14 @@ interface Raised extends Raise {
   readonly at: number;
 }
 
+/** Since when a ceiling over a window counts: as many entries were there before. */
+interface Began {
+  readonly entries: number;
+  readonly at: number;
+}
+
 export class Recount {
+  readonly #began = new Map<string, Began>();
   readonly #entries: Entry[] = [];
   readonly #known = new Map<string, Known>();
   readonly #raised: Raised[] = [];
@@ -92,6 +99,8 @@ export class Recount {
     const id = textIn(body, 'reservation_id') ?? '';
     const debits = debitsIn(body);
     const before = this.#known.get(id);
+    if (type === 'BudgetOpened' && body['window'] !== 'life' && !this.#began.has(placeOf(body)))
+      this.#began.set(placeOf(body), { entries: this.#entries.length, at });
     if (type === 'EscalationDecided')
       for (const raise of (body['raised'] ?? []) as readonly Raise[]) this.#raised.push({ ...raise, id, at });
     if (type === 'BudgetReserved') this.#change(this.#asked(id, body), { held: debits, deltas: debits, calls: 1, at });
@@ -147,6 +156,7 @@ export class Recount {
     return own.reduce((all, { id, by_minor }) => {
       const counted = this.#entries
         .filter(({ who, unit, isRefund }) => who.id === id && unit === budget['currency'] && !(isRefund && isGross))
+        .map((one) => this.#counted(one, budget, since))
         .reduce((sum, one) => sum + (measure === 'debt' ? one.debt : one.value), 0);
       return all + Math.min(by_minor, counted);
     }, 0);
@@ -156,13 +166,13 @@ export class Recount {
   of(budget: Doc, now: number) {
     const since = this.windowAt(budget, now);
     const own = this.#entries.filter(
-      ({ who, unit, at }) => unit === budget['currency'] && at >= since && isOf(who, budget),
+      ({ who, unit, at }, place) =>
+        unit === budget['currency'] &&
+        at >= since &&
+        place >= (this.#began.get(placeOf(budget))?.entries ?? 0) &&
+        isOf(who, budget),
     );
-    const counted = own.map((one) => {
-      const isOld = one.first < since;
-      const [debt, value] = isOld ? [Math.max(0, one.debt), Math.max(0, one.value)] : [one.debt, one.value];
-      return { ...one, debt, value };
-    });
+    const counted = own.map((one) => this.#counted(one, budget, since));
     const refunds = counted.filter(({ isRefund }) => isRefund);
     const sum = (entries: readonly Entry[], name: 'debt' | 'value') => entries.reduce((all, one) => all + one[name], 0);
     return {
@@ -171,6 +181,12 @@ export class Recount {
       refunded_minor: 0 - sum(refunds, 'debt'),
       moved_back_minor: 0 - sum(refunds, 'value'),
     };
+  }
+
+  /** What counts of an entry: nothing is freed of what was counted in another window, or before or while the ceiling was set. */
+  #counted(one: Entry, budget: Doc, since: number): Entry {
+    const isOld = one.first < since || one.first <= (this.#began.get(placeOf(budget))?.at ?? -1);
+    return isOld ? { ...one, debt: Math.max(0, one.debt), value: Math.max(0, one.value) } : one;
   }
 
   windowAt(budget: Doc, now: number): number {
@@ -240,6 +256,10 @@ export class Recount {
     ).entries())
       this.#entries.push({ who, unit, debt, value, calls: place === 0 ? calls : 0, isRefund, at, first });
   }
+}
+
+function placeOf({ scope, scope_id, currency, window }: Doc): string {
+  return JSON.stringify([scope, scope_id, currency, window]);
 }
 
 function isOf({ tenant, run, agent }: Who, budget: Doc): boolean {

@@ -2,6 +2,7 @@
 import type { AcceptedRecord, Change, StateView } from '@recourse/event-log';
 import type { BodyOf } from '@recourse/messages';
 import { windowAt } from '../rules/budget/bounds.decisions.js';
+import type { Budget, BudgetKey } from '../rules/budget/budget.messages.js';
 import { withMoved } from '../rules/budget/ceiling.decider.js';
 import { briefOf } from '@recourse/contract';
 import { budgets, escalations, readBudget, standingBudget } from './kinds.js';
@@ -14,16 +15,17 @@ type At = Pick<AcceptedRecord, 'decidedAt'>;
 export function opened(body: Opened, state: StateView, { decidedAt }: At): readonly Change[] {
   const { tenant, scope, scope_id, currency, window, measure, refunds, ceiling_minor } = body;
   const key = { tenant, scope, scope_id, currency, window };
-  const standing = readBudget(state, key) ?? { ...begun(state, key), window_at: windowAt(window, decidedAt) };
+  const standing = readBudget(state, key) ?? begun(state, key, decidedAt);
   const ceiling =
     measure === 'debt' ? { ceiling_minor, refunds } : { value_ceiling_minor: ceiling_minor, value_refunds: refunds };
   return [budgets.put({ ...standing, ...ceiling }), ...(scope === 'agent' ? spelt(state, tenant, scope_id) : [])];
 }
 
 /** A ceiling of the platform counts what its tenant has used before it was set; one over a window counts from then on. */
-function begun(state: StateView, key: Parameters<typeof standingBudget>[1]): ReturnType<typeof standingBudget> {
+function begun(state: StateView, key: BudgetKey, at: number): Budget {
   const empty = standingBudget(state, key);
-  if (key.scope !== 'platform' || key.window !== 'life') return empty;
+  if (key.window !== 'life') return { ...empty, window_at: windowAt(key.window, at), since: at };
+  if (key.scope !== 'platform') return empty;
   const { used_minor, refunded_minor, moved_minor, moved_back_minor } = standingBudget(state, {
     ...key,
     scope: 'tenant',

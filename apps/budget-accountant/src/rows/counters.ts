@@ -81,7 +81,7 @@ function budgetsAfter(state: StateView, of: Counted, counting: Counting): readon
   });
 }
 
-/** A budget after a debit. What was counted in a window that is over frees nothing of the one that runs. */
+/** A budget after a debit. What was counted in a window that is over, or before it began, frees nothing of what it counts. */
 function added(
   budget: Budget,
   { debit_minor, value_minor }: Debit,
@@ -91,7 +91,7 @@ function added(
   const now = windowAt(budget.window, at);
   const fresh = { ...NOTHING_COUNTED, window_at: now };
   const standing = budget.window_at === now ? budget : { ...budget, ...fresh };
-  const isOld = countedAt !== null && windowAt(budget.window, countedAt) !== now;
+  const isOld = countedAt !== null && !isCountedIn(budget, countedAt, now);
   const debt = isOld ? Math.max(0, debit_minor) : debit_minor;
   const value = isOld ? Math.max(0, value_minor) : value_minor;
   return {
@@ -107,6 +107,11 @@ function added(
         )),
     overrun: standing.overrun || isOverrun,
   };
+}
+
+/** Does what was counted at that time count in the window that runs? Not what was at the instant it began: it may have been before. */
+function isCountedIn({ window, since = -1 }: Budget, at: number, windowNow: number): boolean {
+  return windowAt(window, at) === windowNow && at > since;
 }
 
 /** What a budget counts at the start of a window. */

@@ -75,6 +75,8 @@ export interface Budget {
   readonly window: BudgetWindow;
   /** Start of the window that is counted, epoch milliseconds; 0 for ever. */
   readonly window_at: number;
+  /** When it began to count, epoch milliseconds; absent where it counts for ever, and in rows older than this. */
+  readonly since?: number;
   /** Ceiling of debt. Null: nobody set one, so this scope bounds nothing; what is used is counted all the same. */
   readonly ceiling_minor: number | null;
   /** Debt that stands. */
