@@ -4,7 +4,7 @@ import { contractView, entryView } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import { fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { command, INR, open, RUN, TENANT } from './budgets.testing.js';
+import { command, INR, open, reserve, RUN, TENANT } from './budgets.testing.js';
 import { budgetsCore } from './core.js';
 import { emptyBudget } from './rules/budget/budget.decider.js';
 import { withMoved } from './rules/budget/ceiling.decider.js';
@@ -72,6 +72,93 @@ describe.each(WAYS)('a ceiling that is raised for a while, $way', ({ isRebuilt }
     const other = raised(raised(opened(), 10, 'a', 5_000, 20_000), 20, 'b', 8_000, 10_000, 'value');
     expect(ceilings(other.whenDue(10_000))).toEqual([5_000, 1_000]);
     expect(ceilings(other.whenDue(20_000))).toEqual([1_000, 1_000]);
+  });
+
+  describe('and moved to what it stands at', () => {
+    it('for less long is lowered by one of them', () => {
+      const desk = raised(opened(), 10, 'a', 5_000, 10_000)
+        .when(move('b', 5_000, 4_000), 20)
+        .then(fact('CeilingMoved', { from_minor: 5_000, ceiling_minor: 5_000, until: 4_000, cause: 'lowered' }));
+      expect(ceilings(desk.whenDue(3_999))).toEqual([5_000, 1_000]);
+      expect(ceilings(desk.whenDue(4_000))).toEqual([1_000, 1_000]);
+      expect(ceilings(desk.whenDue(30_000))).toEqual([1_000, 1_000]);
+    });
+
+    it.each([
+      ['for longer', 20_000, [5_000, 1_000]],
+      ['for good', null, [5_000, 5_000]],
+    ] as const)('%s is raised by two people, and by none alone', (_how, until, [then, later]) => {
+      const asked = raised(opened(), 10, 'a', 5_000, 10_000).when(move('b', 5_000, until), 20);
+      asked.then(fact('CeilingProposed', { from_minor: 5_000, ceiling_minor: 5_000, until }));
+      expect(ceilings(asked.whenDue(10_000))).toEqual([1_000, 1_000]);
+      asked.when(yes('b'), 10_001).thenNothing().thenAnswer({ httpStatus: 409, code: 'CEILING_MOVED' });
+      const desk = raised(raised(opened(), 10, 'a', 5_000, 10_000), 20, 'b', 5_000, until);
+      expect(ceilings(desk.whenDue(19_999))).toEqual([then, 1_000]);
+      expect(ceilings(desk.whenDue(30_000))).toEqual([later, 1_000]);
+    });
+
+    it.each([
+      ['as long', 10_000],
+      ['as long, where it stands for good', null],
+    ])('%s is left as it is, and whoever asks is told how long that is', (_how, until) => {
+      const desk = until === null ? opened() : raised(opened(), 10, 'a', 5_000, 10_000);
+      desk
+        .when(move('b', until === null ? 1_000 : 5_000, 10_000), 20)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 200, body: { until } });
+    });
+
+    it('where it is lower for a while, is lower for longer by one, and for less long by two', () => {
+      const lowered = () =>
+        opened()
+          .when(move('a', 400, 10_000), 10)
+          .then(fact('CeilingMoved', { cause: 'lowered' }));
+      const longer = lowered()
+        .when(move('b', 400, 20_000), 20)
+        .then(fact('CeilingMoved', { cause: 'lowered' }));
+      expect(ceilings(longer.whenDue(19_999))).toEqual([400, 1_000]);
+      expect(ceilings(longer.whenDue(20_000))).toEqual([1_000, 1_000]);
+      const ever = lowered()
+        .when(move('b', 400, null), 20)
+        .then(fact('CeilingMoved', { cause: 'lowered' }));
+      expect(ceilings(ever.whenDue(30_000))).toEqual([400, 1_000]);
+      const sooner = raised(lowered(), 20, 'b', 400, 5_000);
+      expect(ceilings(sooner.whenDue(4_999))).toEqual([400, 1_000]);
+      expect(ceilings(sooner.whenDue(5_000))).toEqual([1_000, 1_000]);
+    });
+  });
+
+  describe('whose time is over before a record says so', () => {
+    const over = () => raised(opened(), 10, 'a', 5_000, 10_000);
+
+    it('bounds as what it falls back to', () => {
+      over()
+        .when(reserve('x', 1_001), 9_999)
+        .then(fact('BudgetEscalated', { exceeded: [{ measure: 'value' }] }));
+      over()
+        .when(reserve('x', 1_001), 10_000)
+        .then(fact('BudgetEscalated', { exceeded: [{ measure: 'debt', ceiling_minor: 1_000 }, { measure: 'value' }] }));
+    });
+
+    it('and was lower for a while, bounds as what it was', () => {
+      const lowered = opened().when(move('a', 400, 10_000), 10);
+      lowered.when(reserve('x', 401), 9_999).then(fact('BudgetEscalated'));
+      lowered.when(reserve('y', 401), 10_000).then(fact('BudgetReserved'));
+    });
+
+    it('is moved from what it falls back to', () => {
+      over()
+        .when(move('b', 2_000, null), 10_000)
+        .then(fact('CeilingProposed', { from_minor: 1_000, ceiling_minor: 2_000 }));
+      over()
+        .when(command('OpenBudget', { ...place, ceiling_minor: 1_000 }), 10_000)
+        .thenAnswer({ httpStatus: 200 });
+      over()
+        .when(move('b', 6_000, null), 20)
+        .when(yes('b'), 10_000)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 409, code: 'CEILING_MOVED' });
+    });
   });
 
   it('stays where it is lowered to for good below what it would fall back to, and where two raise it for good', () => {

@@ -141,6 +141,59 @@ describe.each(WAYS)('a ceiling that moves, $way', ({ isRebuilt }) => {
   });
 
   it('that is asked for as it stands is left as it is', () => {
-    start().when(move(500), 2).thenNothing().thenAnswer({ status: 'accepted', httpStatus: 200 });
+    start()
+      .when(move(500), 2)
+      .thenNothing()
+      .thenAnswer({ status: 'accepted', httpStatus: 200, body: { ceiling_minor: 500, until: null } });
+  });
+
+  it('of the platform is raised by nobody but administrators', () => {
+    const ROOT: Who = { principal: 'root', roles: ['administrator'] };
+    const place = { scope: 'platform', scope_id: TENANT };
+    const proposed = start()
+      .when(command('OpenBudget', { ...place, currency: INR, ceiling_minor: 100 }, ROOT), 2)
+      .when(move(9_999, place, ROOT), 3)
+      .then(fact('CeilingProposed', {}));
+    const yes = (roles: string[], approved = true) =>
+      command(
+        'DecideEscalation',
+        { escalation_id: deriveId('esc', PROPOSAL), approved, reason: 'because' },
+        { principal: 'dana', roles },
+      );
+    for (const roles of [['approver'], ['approver', 'budget_owner']])
+      proposed.when(yes(roles), 4).thenNothing().thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
+    proposed.when(yes(['administrator']), 5).then(fact('EscalationDecided'), fact('CeilingMoved'));
+    start()
+      .when(command('OpenBudget', { ...place, currency: INR, ceiling_minor: 100 }, ROOT), 2)
+      .when(move(9_999, place, ROOT), 3)
+      .when(yes(['approver'], false), 4)
+      .then(fact('EscalationDecided', { approved: false }));
+  });
+
+  it('is set once: as net it is not set as gross by asking again, and who asks is told so', () => {
+    const gross = (measure: string, refunds: string) =>
+      command('OpenBudget', { scope: 'tenant', scope_id: TENANT, currency: INR, ceiling_minor: 500, measure, refunds });
+    for (const measure of ['debt', 'value'])
+      start()
+        .when(gross(measure, 'gross'), 2)
+        .then(fact('BudgetOpened'))
+        .when(gross(measure, 'gross'), 3)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 200, body: { refunds: 'gross' } })
+        .when(gross(measure, 'net'), 4)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 409, code: 'BUDGET_CONFLICT' });
+  });
+
+  it('is raised by no yes past its deadline, also where nobody has said yet that it passed', () => {
+    const late = start().when(move(900), 2);
+    for (const at of [2 + DAY, 3 + DAY])
+      late.when(say(true, 'dana'), at).thenNothing().thenAnswer({ httpStatus: 409, code: 'DEADLINE_PASSED' });
+    expect(ceiling(late)).toBe(500);
+    late.when(say(false, 'dana'), 4 + DAY).then(fact('EscalationDecided', { approved: false }));
+    start()
+      .when(move(900), 2)
+      .when(say(true, 'dana'), 1 + DAY)
+      .then(fact('EscalationDecided'), fact('CeilingMoved'));
   });
 });

@@ -115,6 +115,18 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
       expect(run.rows('budget').map(({ doc }) => doc['used_minor'])).toEqual([0]);
     });
 
+    it('is let through by no yes at its deadline, also where nobody has said yet that it passed', () => {
+      asked()
+        .when(decide('e1', true), DECIDE_WITHIN)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 409, code: 'DEADLINE_PASSED' })
+        .when(decide('e1', false), DECIDE_WITHIN)
+        .then(fact('EscalationDecided', { approved: false, by: 'dana' }));
+      asked()
+        .when(decide('e1', true), DECIDE_WITHIN - 1)
+        .then(fact('EscalationDecided', { approved: true }));
+    });
+
     it('of an overrun goes to the administrators', () => {
       start()
         .when(recorded('e1', 7), 0)

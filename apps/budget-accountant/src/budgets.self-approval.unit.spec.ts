@@ -21,6 +21,8 @@ import {
 const AGENT = 'refund-agent';
 const INITIATOR = 'ines';
 const ANSWERABLE = 'otto';
+/** Before anybody's deadline, and after what nobody used is asked about. */
+const IN_TIME = 50_000_000;
 
 describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
   const start = (): CoreHarness => {
@@ -30,10 +32,8 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
     // Another charter of the agent hides nobody who answers for it.
     const other = { ...charter, owner: 'mallory' };
     entries.append('c', entrySaid('agent_charter', { name: 'a0', tenant: TENANT, body: other }));
-    return harness(budgetsCore(), { isRebuilt, views: { contracts: refundView().view, entries } }).when(
-      open('run', 500),
-      1,
-    );
+    const core = budgetsCore({ settleWithinMs: 3_600_000 });
+    return harness(core, { isRebuilt, views: { contracts: refundView().view, entries } }).when(open('run', 500), 1);
   };
   const asked = (amount_minor: number) =>
     command('ReserveBudget', {
@@ -68,10 +68,38 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
   ] as const)('is not decided by %s where it is about %s', (_who, _what, principal, made) => {
     for (const approved of [true, false])
       made()
-        .when(decide('a', approved, { principal }), 100_000_000)
+        .when(decide('a', approved, { principal }), IN_TIME)
         .thenNothing()
         .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' });
   });
+
+  it.each([
+    ['who answers for the agent', ANSWERABLE],
+    ['the agent', `agent:${AGENT}`],
+    ['who proposed it', 'bruno'],
+  ])(
+    'about a raise of the ceiling of an agent is not decided by %s, in any spelling of its name',
+    (_who, principal) => {
+      for (const scope_id of [AGENT, `agent:${AGENT.toUpperCase()}`]) {
+        const place = { scope: 'agent', scope_id, currency: INR };
+        const BRUNO = { principal: 'bruno', roles: ['budget_owner'] };
+        const proposed = start()
+          .when(command('OpenBudget', { ...place, ceiling_minor: 100 }), 2)
+          .when(command('MoveCeiling', { ...place, ceiling_minor: 9_999 }, BRUNO), 3)
+          .then(fact('CeilingProposed', {}));
+        const word = (who: string) => {
+          const { escalation_id } = proposed.rows('escalation')[0]?.doc ?? {};
+          return command('DecideEscalation', { escalation_id, approved: true, reason: 'because' }, { principal: who });
+        };
+        proposed
+          .when(word(principal), IN_TIME)
+          .thenNothing()
+          .thenAnswer({ httpStatus: 403, code: 'SELF_APPROVAL' })
+          .when(word('dana'), IN_TIME)
+          .then(fact('EscalationDecided', { by: 'dana' }), fact('CeilingMoved', { ceiling_minor: 9_999 }));
+      }
+    },
+  );
 
   it('names everybody whose name could be taken for another where it is decided', () => {
     const run = escalated();
@@ -115,11 +143,11 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
     )('is not decided by %s where it is about %s', (_who, what, principal) => {
       for (const approved of [true, false])
         made[what]()
-          .when(decide('a', approved, { principal }), 100_000_000)
+          .when(decide('a', approved, { principal }), IN_TIME)
           .thenNothing()
           .thenAnswer({ httpStatus: 403, code: 'EDITOR_APPROVAL' });
       made[what]()
-        .when(decide('a', true), 100_000_000)
+        .when(decide('a', true), IN_TIME)
         .then(fact('EscalationDecided', { by: 'dana' }));
     });
   });
@@ -130,7 +158,7 @@ describe.each(WAYS)('an escalation of the budget, $way', ({ isRebuilt }) => {
     ['what was never used', unsettled],
   ] as const)('is decided by another approver where it is about %s', (_what, made) => {
     const run = made()
-      .when(decide('a', true, { principal: 'dana' }), 100_000_000)
+      .when(decide('a', true, { principal: 'dana' }), IN_TIME)
       .then(fact('EscalationDecided', { by: 'dana' }));
     expect(run.rows('escalation')[0]?.doc).toMatchObject({ phase: 'approved', decided_by: 'dana' });
   });

@@ -57,7 +57,7 @@ import { EVOLVE } from './rows.js';
 import { AUTONOMY_ROWS } from './rows/autonomy.rows.js';
 import { OUTCOME_ROWS } from './rows/outcome.rows.js';
 import { STANDING_ROWS } from './rows/standing.rows.js';
-import { accountOf, BUDGET_ROWS, budgets, escalations, placeOf, readBudget, reservations } from './rows/kinds.js';
+import { accountOf, budgetAt, BUDGET_ROWS, budgets, escalations, placeOf, reservations } from './rows/kinds.js';
 
 export const BUDGETS_LOG = 'recourse.budgets';
 const RECOVERIES_LOG = 'recourse.recoveries';
@@ -169,14 +169,14 @@ function oneOrNone<T>(one: T | null): readonly T[] {
   return one === null ? [] : [one];
 }
 
-function onOpen({ body, context: { state } }: Asked<BudgetCommand<'OpenBudget'>>): Decision {
+function onOpen({ body, context: { state, now } }: Asked<BudgetCommand<'OpenBudget'>>): Decision {
   const command = placeOf(state, body.envelope.tenant, body);
-  return answered(decideOpen(command, readBudget(state, { ...command, tenant: command.envelope.tenant })));
+  return answered(decideOpen(command, budgetAt(state, { ...command, tenant: command.envelope.tenant }, now)));
 }
 
 function onMove({ body, context }: Asked<BudgetCommand<'MoveCeiling'>>, policy: EscalationPolicy): Decision {
   const command = placeOf(context.state, body.envelope.tenant, body);
-  const budget = readBudget(context.state, { ...command, tenant: command.envelope.tenant });
+  const budget = budgetAt(context.state, { ...command, tenant: command.envelope.tenant }, context.now);
   return answered(decideMove(command, budget, policy, context.now));
 }
 
@@ -190,7 +190,7 @@ function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, p
     return editorsIn(context.views.view(contractView.name), body.envelope.tenant, Buffer.from(digest, 'hex'));
   };
   const ceilingNow = (proposal: Proposal): number | null => {
-    const budget = readBudget(context.state, proposal);
+    const budget = budgetAt(context.state, proposal, context.now);
     return budget === null ? null : ceilingOf(budget, proposal.measure);
   };
   const facts = { now: context.now, policy, ceilingOf: ceilingNow, ownersOf, editorsOf };

@@ -95,9 +95,10 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   WINDOW_CLOSED: 'Nothing takes it back any more; what follows is a task: `recourse tasks list`.',
   // budgets and autonomy
   BUDGET_UNKNOWN: 'Open it first with `recourse budgets open`; `recourse budgets list` shows what is set.',
-  BUDGET_CONFLICT: 'Move it with `recourse budgets move`.',
+  BUDGET_CONFLICT: 'Move it with `recourse budgets move`; that it is net or gross is set once.',
   ESCALATION_UNKNOWN: 'List what waits with `recourse budgets escalations`.',
   ESCALATION_DECIDED: 'Look at who decided it with `recourse budgets show`.',
+  DEADLINE_PASSED: 'Whoever asked asks anew; a raise is proposed anew with `recourse budgets move`.',
   NOTHING_TO_RAISE: 'Use `recourse budgets approve` or `recourse budgets deny`.',
   CEILING_MOVED:
     'Deny it with `recourse budgets deny`, look at the ceiling with `recourse budgets list`, and propose anew with `recourse budgets move`.',

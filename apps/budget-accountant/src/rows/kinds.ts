@@ -5,7 +5,7 @@ import { deriveId, keptIds } from '@recourse/kernel';
 import type { NotedApproval } from '../rules/budget/approval.decisions.js';
 import { asOneAccount, ceilingOf } from '../rules/budget/bounds.decisions.js';
 import { emptyBudget } from '../rules/budget/budget.decider.js';
-import { decaysOf } from '../rules/budget/ceiling.decider.js';
+import { decaysOf, standingAt } from '../rules/budget/ceiling.decider.js';
 import type { BudgetMeasure, BudgetScope, BudgetWindow } from '@recourse/messages';
 import type {
   Budget,
@@ -158,6 +158,12 @@ export function readBudget(state: StateView, { tenant, scope, scope_id, currency
   return budgets.find(state, budgetGroup(tenant, scope, scope_id), budgetKey(currency, window));
 }
 
+/** The same, its ceilings as they stand now. */
+export function budgetAt(state: StateView, key: BudgetKey, now: number): Budget | null {
+  const budget = readBudget(state, key);
+  return budget === null ? null : standingAt(budget, now);
+}
+
 /** The budget of a scope; one that nobody opened is empty. */
 export function standingBudget(state: StateView, key: BudgetKey): Budget {
   return readBudget(state, key) ?? emptyBudget(key);
@@ -183,13 +189,14 @@ export function scopesOf({ tenant, runId, agentId }: Accounts): readonly Pick<Bu
 /** All budgets an action counts against, in every unit and window; an agent's under every spelling of its name. */
 export function budgetsOf(state: StateView, accounts: Accounts, now: number): readonly Budget[] {
   const { tenant } = accounts;
+  const standing = (found: readonly Budget[]): readonly Budget[] => found.map((one) => standingAt(one, now));
   return scopesOf(accounts).flatMap(({ scope, scope_id }) =>
     scope === 'agent'
       ? asOneAccount(
-          namesOf(state, tenant, scope_id).flatMap((name) => agentBudgets(state, tenant, name)),
+          standing(namesOf(state, tenant, scope_id).flatMap((name) => agentBudgets(state, tenant, name))),
           now,
         )
-      : budgets.list(state, budgetGroup(tenant, scope, scope_id)),
+      : standing(budgets.list(state, budgetGroup(tenant, scope, scope_id))),
   );
 }
 

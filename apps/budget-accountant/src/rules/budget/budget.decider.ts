@@ -37,10 +37,11 @@ export function decideOpen(command: BudgetCommand<'OpenBudget'>, budget: Budget 
   if (unfit !== null) return unfit;
   const outcome = { tenant, scope, scope_id, currency, measure, window, refunds, ceiling_minor };
   const standing = budget === null ? null : ceilingOf(budget, measure);
-  if (standing !== null) {
-    return standing === ceiling_minor
+  if (budget !== null && standing !== null) {
+    const freed = measure === 'debt' ? budget.refunds : budget.value_refunds;
+    return standing === ceiling_minor && freed === refunds
       ? { kind: 'unchanged', phase: null, outcome }
-      : rejected('BUDGET_CONFLICT', `its ceiling is ${standing}: raise or lower it`);
+      : rejected('BUDGET_CONFLICT', `its ceiling is ${standing}, and ${freed} for good: raise or lower it`);
   }
   return { kind: 'recorded', outcome, event: { type: 'BudgetOpened', body: { ...outcome, by, command_id } } };
 }

@@ -1,4 +1,4 @@
-// Decides how a ceiling moves: down at once, up by two people, and back when its time is over. Pure.
+// Decides how a ceiling moves: down or for less long at once, up or for longer by two people, and back when its time is over. Pure.
 import { deriveId, isPerson } from '@recourse/kernel';
 import type { BodyOf } from '@recourse/messages';
 import { ceilingOf } from './bounds.decisions.js';
@@ -22,9 +22,23 @@ export function decideMove(command: Move, budget: Budget | null, policy: Escalat
   if (unfit !== null) return unfit;
   if (until !== null && until <= now) return rejected('UNTIL_PAST', 'the time it falls back at has passed');
   const from = budget === null ? null : ceilingOf(budget, measure);
-  if (from === null) return rejected('BUDGET_UNKNOWN', 'nobody set this ceiling: open it');
-  if (from === ceiling_minor) return { kind: 'unchanged', phase: null, outcome: placeOf(command) };
-  return ceiling_minor < from ? lowered(command, from) : proposed(command, from, policy, now);
+  if (budget === null || from === null) return rejected('BUDGET_UNKNOWN', 'nobody set this ceiling: open it');
+  const fall = decaysOf(budget).find((one) => one.measure === measure) ?? null;
+  const way = wayOf(command, from, fall);
+  if (way === 'nowhere') {
+    const outcome = { ...placeOf(command), ceiling_minor, until: fall?.at ?? null };
+    return { kind: 'unchanged', phase: null, outcome };
+  }
+  return way === 'down' ? lowered(command, from) : proposed(command, from, policy, now);
+}
+
+/** Which way a ceiling moves: by as much as it stands at, it is higher for longer or for less long. */
+function wayOf({ ceiling_minor, until }: Move, from: number, fall: Decay | null): 'up' | 'down' | 'nowhere' {
+  if (ceiling_minor !== from) return ceiling_minor > from ? 'up' : 'down';
+  // What falls back to nothing else stands as long as anybody says.
+  if (fall === null || fall.to_minor === from || fall.at === until) return 'nowhere';
+  const isLonger = until === null || until > fall.at;
+  return isLonger === fall.to_minor < from ? 'up' : 'down';
 }
 
 function lowered(command: Move, from: number): BudgetAnswer {
@@ -108,8 +122,19 @@ function fallOf(
 ): Decay | null {
   const isLowered = cause === 'lowered' && own !== null && own.to_minor < ceiling_minor;
   if (until === null) return isLowered ? own : null;
-  const to_minor = Math.min(from_minor, standing ?? from_minor, own?.to_minor ?? from_minor);
+  const isSame = own !== null && ceiling_minor === from_minor;
+  const to_minor = isSame ? own.to_minor : Math.min(from_minor, standing ?? from_minor, own?.to_minor ?? from_minor);
   return { measure, at: isLowered ? Math.min(until, own.at) : until, to_minor };
+}
+
+/** A budget as it stands now: a ceiling whose time is over has fallen back, also before a record says so. */
+export function standingAt(budget: Budget, now: number): Budget {
+  return decaysOf(budget)
+    .filter(({ at }) => at <= now)
+    .reduce((so, { measure, to_minor }) => {
+      const fall = { measure, ceiling_minor: to_minor, from_minor: to_minor, until: null, cause: 'decayed' } as const;
+      return withMoved(so, fall);
+    }, budget);
 }
 
 /** Falls back to what it was; null while there is time. */

@@ -26,12 +26,13 @@ export interface DecideFacts {
   readonly editorsOf: (digest: string) => readonly string[];
 }
 
-/** Who does not decide an escalation: its parties, and who answers for the agents among them (P5). */
+/** Who does not decide an escalation: its parties, the agent whose ceiling it is, and who answers for the agents among them (P5). */
 function barredFrom(
-  { requested_by, parties = [] }: Pick<Escalation, 'requested_by' | 'parties'>,
+  { requested_by, parties = [], proposal }: Pick<Escalation, 'requested_by' | 'parties' | 'proposal'>,
   ownersOf: DecideFacts['ownersOf'],
 ): readonly string[] {
-  const own = partiesOf(requested_by, ...parties);
+  const bounded = proposal?.scope === 'agent' ? proposal.scope_id : null;
+  const own = partiesOf(requested_by, ...parties, bounded);
   return partiesOf(...own, ...own.flatMap(ownersOf));
 }
 
@@ -130,6 +131,29 @@ function unfitRaise(
     : rejected('ROLE_REQUIRED', `a ceiling is raised by who may set it: ${setters.join(' or ')}`);
 }
 
+/** Who may say this: an approver, or an administrator once it is overdue. What is the platform's they alone raise, as they set it. */
+function deciders(
+  { envelope: { tenant }, approved }: BudgetCommand<'DecideEscalation'>,
+  of: Escalation | null,
+): readonly string[] {
+  const isPlatforms = of?.tenant === tenant && of.proposal?.scope === 'platform';
+  if (isPlatforms && approved) return [LAST_RESORT_ROLE];
+  return isPlatforms || of?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
+}
+
+/** A yes to what waits for one comes too late at its deadline, also before anybody has said so: silence was denial. */
+function tooLate(
+  { approved }: BudgetCommand<'DecideEscalation'>,
+  { about, deadline_at }: Escalation,
+  now: number,
+): BudgetAnswer | null {
+  if (!approved || now < deadline_at || (about !== 'ceiling' && about !== 'raise')) return null;
+  return rejected(
+    'DEADLINE_PASSED',
+    'nobody answered by its deadline, so that it is denied: it has to be asked for anew',
+  );
+}
+
 /** A yes to a raise is to what was read: from one ceiling to another. What stands by now may be lower, so that it would raise more. */
 function movedSince(
   { approved }: BudgetCommand<'DecideEscalation'>,
@@ -166,9 +190,9 @@ function shown(minor: number | null): string {
 /**
  * Takes a person's word on an escalation.
  *
- * Shape:  a ceiling: approved is debited once, and with a raise the ceilings it exceeds are higher by as much, so that nobody else
- *         has less. An overrun: nothing more is debited. A reservation nobody used: approved, it
- *         stands for another while; denied, it is given back. A ceiling that would be raised: only as it was when that was asked for.
+ * Shape:  a ceiling: approved in time is debited once, and with a raise the ceilings it exceeds are higher by as much, so that nobody
+ *         else has less. An overrun: nothing more is debited. A reservation nobody used: approved, it stands for another while; denied,
+ *         it is given back. A ceiling that would be raised: in time, and only as it was when that was asked for.
  */
 export function decideEscalation(
   command: BudgetCommand<'DecideEscalation'>,
@@ -176,9 +200,9 @@ export function decideEscalation(
   { now, policy, ceilingOf, ...people }: DecideFacts,
 ): BudgetAnswer {
   const { envelope: asker, approved } = command;
-  const roles = escalation?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
+  const roles = deciders(command, escalation);
   if (!roles.some((role) => asker.roles.includes(role)))
-    return rejected('ROLE_REQUIRED', 'escalations are decided by an approver');
+    return rejected('ROLE_REQUIRED', `this is decided by: ${roles.join(' or ')}`);
   if (escalation === null) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
   const raises = raisesOf(escalation);
   const refusal = refusalOf(command, escalation, people) ?? unfitRaise(command, raises);
@@ -186,7 +210,9 @@ export function decideEscalation(
   const { escalation_id, reservation_id, tenant, run_id, effect_key, about, phase } = escalation;
   const outcome = { escalation_id, reservation_id, approved };
   const known =
-    phase === 'open' ? movedSince(command, escalation, ceilingOf) : decidedBefore(command, escalation, outcome);
+    phase === 'open'
+      ? (tooLate(command, escalation, now) ?? movedSince(command, escalation, ceilingOf))
+      : decidedBefore(command, escalation, outcome);
   if (known !== null) return known;
   const event: BudgetRecord = {
     type: 'EscalationDecided',
