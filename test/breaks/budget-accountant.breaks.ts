@@ -333,7 +333,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/budgets.raise-once.unit.spec.ts',
     test: 'a ceiling that is raised once, straight leaves to others what they had, to the last minor unit; approved alone it leaves nothing',
     file: 'apps/budget-accountant/src/rules/budget/bounds.decisions.ts',
-    find: "return ceiling + ((measure === 'debt' ? budget.raised_minor : budget.value_raised_minor) ?? 0);",
+    find: "return capped(ceiling + ((measure === 'debt' ? budget.raised_minor : budget.value_raised_minor) ?? 0));",
     replace: 'return ceiling;',
   },
   {
