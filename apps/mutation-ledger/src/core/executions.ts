@@ -98,7 +98,7 @@ export function executionFacts(
       : judgements.flatMap(({ judged }) => bindingIn(context.state, refScope(tenant, judged.ref), id) ?? []);
   const recorded = recordExecution(
     id,
-    event,
+    { event, found_out },
     contract,
     judgements.map(({ judged }) => judged),
     mutation,
@@ -106,7 +106,7 @@ export function executionFacts(
     policy,
   );
   const found = [
-    ...closedAlready(context, { ...recorded, body: { ...recorded.body, found_out } }),
+    ...closedAlready(context, recorded),
     ...contradictionsAtBinding(id, tenant, runId, judgements, bound),
     ...closes(
       context,

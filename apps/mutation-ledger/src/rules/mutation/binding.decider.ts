@@ -6,6 +6,7 @@ import {
   consequenceOf,
   ERROR_KINDS,
   forwardDigest,
+  isErased,
   isRead,
   plainPayload,
   readPayload,
@@ -18,6 +19,7 @@ import type {
   ContractTerms,
   Execution,
   ExecutionState,
+  FoundOut,
   Money,
   MutationRef,
   Payload,
@@ -25,7 +27,7 @@ import type {
   ToolExecuted,
   ToolPlanned,
 } from '@recourse/messages';
-import { bind, isBindable, reasonOfMissing } from './bound.decisions.js';
+import { bind, bindErased, isBindable, reasonOfMissing } from './bound.decisions.js';
 import type { Bound, Facts, NamedContract } from './bound.decisions.js';
 import { RECOVERABILITY_AFTER } from './mutation.transitions.js';
 import type { RecoverabilityMove } from './mutation.transitions.js';
@@ -44,6 +46,13 @@ export interface Acceptance {
   readonly action_digest: Buffer | null;
 }
 
+/** An execution as it is told: by its producer, or where that did not tell its end, from the row and by who found it out. */
+export interface Telling {
+  readonly event: ToolExecuted;
+  /** Null: its producer told. */
+  readonly found_out: FoundOut | null;
+}
+
 /** When an execution is recorded, and what the true time is then at the least. */
 interface Now {
   readonly now: number;
@@ -53,21 +62,22 @@ interface Now {
 /**
  * Binds an execution under its contract (null: it names none).
  *
- * Shape:  `before` is where it stood; a prior value that only its intent told counts too (C26).
+ * Shape:  `before` is where it stood; a prior value that only its intent told counts too (C26). Told from the row after an erasure, it
+ *         keeps whose and how much it was, and binds nothing.
  * Units:  the window starts at min(committed_at, trueNow), so neither a producer's clock nor a log whose time stands lengthens it.
- * Errors: PayloadUnreadable when arguments, result or prior value cannot be read.
+ * Errors: PayloadUnreadable when what its producer told as arguments, result or prior value cannot be read.
  */
 export function acceptExecution(
   id: string,
-  event: ToolExecuted,
+  { event, found_out }: Telling,
   named: NamedContract | null,
   { recoverability: before, execution: planned, terms: plannedTerms }: Before,
   { now, trueNow }: Now,
 ): Acceptance {
   const prior = event.prior_value ?? planned?.prior_value ?? null;
-  const facts = factsOf(event, prior);
+  const facts = found_out !== null && isLost(event) ? null : factsOf(event, prior);
   const terms = termsUnder(named, plannedTerms);
-  const bound: Bound = named === null ? { kind: 'none' } : bind(named, facts);
+  const bound = boundUnder(named, facts);
   const ref = refOf(id, event, named?.contract ?? null, terms, bound, trueNow);
   const told = {
     ...event,
@@ -75,7 +85,7 @@ export function acceptExecution(
     rehearsal: planned?.rehearsal ?? null,
     staged_ref: planned?.staged_ref ?? null,
   };
-  const subject_ref = subjectRefOf(event, named?.contract ?? null, facts.args);
+  const read = facts === null ? keptOf(planned) : readUnder(event, named?.contract ?? null, facts.args);
   const { moves, reason: found } = movesOf(event.outcome, ref, terms, bound, now);
   const recoverability = moves.reduce<RecoverabilityState>(
     (state, move) => RECOVERABILITY_AFTER[state][move] ?? state,
@@ -83,14 +93,24 @@ export function acceptExecution(
   );
   const isAfterCancel = before === 'cancelled' && recoverability !== before;
   return {
-    execution: executionOf(event, named?.contract ?? null, facts.args, told),
+    execution: executionOf(event, read, told),
     terms,
-    ref: { ...ref, subject_ref, prior_value_hash: prior?.sha256 ?? null },
-    consequence: moved(event, named, facts),
+    ref: { ...ref, subject_ref: read.subject_ref, prior_value_hash: prior?.sha256 ?? null },
+    consequence: moved(event, named, facts, read.value),
     recoverability,
     reason: escalation(event) ?? (isAfterCancel ? 'EXECUTED_AFTER_CANCEL' : found),
-    action_digest: event.outcome === 'succeeded' ? actionDigestOf(event, facts.args) : null,
+    action_digest: event.outcome === 'succeeded' && facts !== null ? actionDigestOf(event, facts.args) : null,
   };
+}
+
+/** What the row held of it was erased since. */
+function isLost({ args, result }: ToolExecuted): boolean {
+  return isErased(args) || (result !== null && isErased(result));
+}
+
+function boundUnder(named: NamedContract | null, facts: Facts | null): Bound {
+  if (named === null) return { kind: 'none' };
+  return facts === null ? bindErased(named) : bind(named, facts);
 }
 
 function actionDigestOf(event: ToolExecuted, args: Json): Buffer {
@@ -99,10 +119,17 @@ function actionDigestOf(event: ToolExecuted, args: Json): Buffer {
   return Buffer.from(forwardDigest({ tenant, runId, effectKey, capability, contractDigest, subjectRef, args }), 'hex');
 }
 
-/** What the call moved, by unit: read here, since arguments are sealed later. */
-function moved(event: ToolExecuted, named: NamedContract | null, { args, result }: Facts): readonly Money[] {
+/** What the call moved, by unit: read here, since arguments are sealed later. Of what was erased, the value that was read before. */
+function moved(
+  event: ToolExecuted,
+  named: NamedContract | null,
+  facts: Facts | null,
+  value: Money | null,
+): readonly Money[] {
+  const { args, result } = facts ?? { args: null, result: null };
   const payloads = { argsPayload: event.args, resultPayload: event.result };
-  return atLeast(consequenceOf(named?.contract ?? null, { args, result, ...payloads }));
+  const found = atLeast(consequenceOf(named?.contract ?? null, { args, result, ...payloads }));
+  return value === null || found.some(({ currency }) => currency === value.currency) ? found : [value, ...found];
 }
 
 /** The facts of an intent; result and handle are not known yet. Errors: PayloadUnreadable. */
@@ -113,7 +140,7 @@ export function acceptIntent(
   const args = readPayload(event.args);
   // What cannot be read now could not be restored later.
   if (event.prior_value !== null) readPayload(event.prior_value);
-  const execution = executionOf(event, named?.contract ?? null, args, {
+  const execution = executionOf(event, readUnder(event, named?.contract ?? null, args), {
     ...event,
     result: null,
     external_transaction_ref: null,
@@ -138,56 +165,35 @@ export interface Before {
 /** A mutation nobody knew of. */
 export const UNKNOWN_BEFORE: Before = { recoverability: 'planned', execution: null, terms: null };
 
-/** Pointer of an effect that was cancelled before it happened: there is nothing to undo. */
-export function cancelledRef(
-  id: string,
-  execution: Execution,
-  terms: ContractTerms | null,
-  refs: readonly string[],
-  contract: Contract | null,
-  now: number,
-): MutationRef {
-  return {
-    mutation_id: id,
-    original_call_id: execution.call_id,
-    capability: execution.capability,
-    subject_ref: execution.subject_ref,
-    reversal_class: classUnder(contract),
-    reversal_capability: terms?.reversal_capability ?? null,
-    reversal_args: null,
-    assumption_refs: refs,
-    idempotency_key: execution.idempotency_key,
-    committed_at: now,
-    reversal_expires_at: null,
-    prior_value_hash: execution.prior_value?.sha256 ?? null,
-    external_transaction_ref: null,
-    verification_ref: terms?.verify_capability ?? null,
-    reversal_then: [],
-  };
-}
-
 function factsOf(event: ToolExecuted, prior: Payload | null): Facts {
   return {
     args: readPayload(event.args),
     result: event.result === null ? null : readPayload(event.result),
-    priorValue: prior === null || isErased(prior, event) ? null : readPayload(prior),
+    priorValue: prior === null || isPriorErased(prior, event) ? null : readPayload(prior),
     externalRef: event.external_transaction_ref,
   };
 }
 
 /** What only the intent told was sealed since; it stays so when it was erased, and the reversal then lacks it. */
-function isErased(prior: Payload, { prior_value: told }: ToolExecuted): boolean {
+function isPriorErased(prior: Payload, { prior_value: told }: ToolExecuted): boolean {
   return prior !== told && prior.encoding === 'sealed';
 }
 
 type Told = Pick<Execution, 'result' | 'external_transaction_ref' | 'prior_value' | 'rehearsal' | 'staged_ref'>;
 
-function executionOf(
-  event: ToolPlanned | ToolExecuted,
-  contract: Contract | null,
-  args: Json,
-  outcome: Told,
-): Execution {
+/** What is read from arguments, and stays when they are erased. */
+type Read = Pick<Execution, 'subject_ref' | 'value'>;
+
+function readUnder(event: ToolPlanned | ToolExecuted, contract: Contract | null, args: Json): Read {
+  if (contract === null) return { subject_ref: event.subject_ref, value: null };
+  return { subject_ref: event.subject_ref ?? subjectOf(contract, args), value: valueOf(contract, args) };
+}
+
+function keptOf(planned: Execution | null): Read {
+  return { subject_ref: planned?.subject_ref ?? null, value: planned?.value ?? null };
+}
+
+function executionOf(event: ToolPlanned | ToolExecuted, { subject_ref, value }: Read, outcome: Told): Execution {
   const { tenant, run_id, agent_id, initiator, objective, step_id, call_id, capability, effect_key, idempotency_key } =
     event;
   return {
@@ -201,11 +207,11 @@ function executionOf(
     capability,
     effect_key,
     idempotency_key,
-    subject_ref: subjectRefOf(event, contract, args),
+    subject_ref,
     args: event.args,
     result: outcome.result,
     external_transaction_ref: outcome.external_transaction_ref,
-    value: contract === null ? null : valueOf(contract, args),
+    value,
     prior_value: outcome.prior_value,
     rehearsal: outcome.rehearsal,
     staged_ref: outcome.staged_ref,
@@ -214,10 +220,6 @@ function executionOf(
     produced_by: event.produced_by,
     release: event.release,
   };
-}
-
-function subjectRefOf(event: ToolPlanned | ToolExecuted, contract: Contract | null, args: Json): string | null {
-  return event.subject_ref ?? (contract === null ? null : subjectOf(contract, args));
 }
 
 function refOf(
@@ -266,6 +268,7 @@ function movesOf(
   if (outcome === 'uncertain') return { moves: ['outcome_pending'], reason: 'EXECUTION_UNCERTAIN' };
   if (terms === null) return { moves: ['committed', 'manual_required'], reason: 'UNCONTRACTED' };
   if (bound.kind === 'none') return { moves: ['committed'], reason: 'NO_REVERSAL' };
+  if (bound.kind === 'erased') return { moves: ['committed', 'manual_required'], reason: 'PAYLOADS_ERASED' };
   if (terms.superseded) return { moves: ['committed', 'manual_required'], reason: 'CONTRACT_SUPERSEDED' };
   if (bound.kind === 'unfit')
     return { moves: ['committed', 'manual_required'], reason: `REVERSAL_ARGS_UNFIT:${bound.args.join(',')}` };

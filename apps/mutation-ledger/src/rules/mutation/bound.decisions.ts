@@ -1,7 +1,7 @@
 // What undoes an execution, bound from its facts: all there, lacking something, or unfit for the tool that would be called (A32).
 //
 // Boundary: pure.
-import { bindReversal, unfitArgs } from '@recourse/contract';
+import { bindReversal, reversalCapabilityOf, unfitArgs } from '@recourse/contract';
 import type { Binding, Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { unaskable } from '../handle/stand-in.decisions.js';
@@ -19,8 +19,9 @@ export interface NamedContract {
   readonly handlePlacesOf: (capability: string) => ReadonlySet<string>;
 }
 
-/** A reversal as it is bound; `unfit` names the arguments that its calls do not take. */
-export type Bound = Binding | { readonly kind: 'unfit'; readonly args: readonly string[] };
+/** A reversal as it is bound; `unfit` names the arguments that its calls do not take, `erased` has nothing to bind it from. */
+export type Bound =
+  Binding | { readonly kind: 'unfit'; readonly args: readonly string[] } | { readonly kind: 'erased' };
 
 /** What an execution says of itself. */
 export interface Facts {
@@ -37,6 +38,11 @@ export function bind(named: NamedContract, facts: Facts): Bound {
   if (!isBindable(bound)) return bound;
   const unfit = [...new Set([...unfitArgs(contract, facts, schemaOf), ...unaskable(named, bound, facts.externalRef)])];
   return unfit.length === 0 ? bound : { kind: 'unfit', args: unfit };
+}
+
+/** The facts were erased with the data of their subject. */
+export function bindErased({ contract }: NamedContract): Bound {
+  return { kind: reversalCapabilityOf(contract) === null ? 'none' : 'erased' };
 }
 
 /** All that is missing comes from the results of other compensations: there are none before a recovery, and the window runs (B6). */

@@ -4,10 +4,11 @@
 //   H1. The order of the log decides between letting go and cancelling: what was let go is not cancelled, and the reverse.
 //   H2. At the end of a hold everything the effect relies on is judged again, and the registry is asked; in doubt it does not go (P14).
 //   H3. What is staged at the provider is given back when its effect is cancelled, or was let go and refused.
+import { classUnder } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
+import type { MutationRef } from '@recourse/messages';
 import { contentHash } from '../identity.js';
-import { cancelledRef } from './binding.decider.js';
 import { askWorker } from './asking.decider.js';
 import type { Asked, AskPolicy } from './asking.decider.js';
 import { RECOVERABILITY_AFTER } from './mutation.transitions.js';
@@ -41,13 +42,9 @@ export function isHeld(mutation: Mutation | undefined): mutation is HeldMutation
 }
 
 /** Cancels a held effect; what is staged is given back by a worker. */
-export function cancelHeld(
-  held: Held,
-  { reason, eventId, contract, refs }: Cancel,
-  now: number,
-  policy: AskPolicy,
-): readonly MutationRecord[] {
+export function cancelHeld(held: Held, cancel: Cancel, now: number, policy: AskPolicy): readonly MutationRecord[] {
   const { mutation_id, execution, terms, recoverability } = held;
+  const { reason, eventId } = cancel;
   const cancelled: MutationRecord = {
     type: 'MutationRecorded',
     body: {
@@ -57,7 +54,7 @@ export function cancelHeld(
       recoverability: RECOVERABILITY_AFTER[recoverability].cancelled ?? recoverability,
       reason,
       terms,
-      ref: cancelledRef(mutation_id, execution, terms, refs, contract, now),
+      ref: cancelledRef(held, cancel, now),
       consequence: [],
       judged: [],
       event_id: eventId,
@@ -150,4 +147,29 @@ export function fallenRef(judgements: readonly Judgement[]): string | null {
 /** Asks again what was not answered. */
 export function askAgain(mutation: Mutation, ask: Ask, now: number, policy: AskPolicy): readonly MutationRecord[] {
   return ask.kind === 'observe' && !isHeld(mutation) ? [] : [askWorker(mutation, ask.kind, now, policy)];
+}
+
+/** Pointer of an effect that was cancelled before it happened: there is nothing to undo. */
+function cancelledRef(
+  { mutation_id: id, execution, terms }: Held,
+  { contract, refs }: Cancel,
+  now: number,
+): MutationRef {
+  return {
+    mutation_id: id,
+    original_call_id: execution.call_id,
+    capability: execution.capability,
+    subject_ref: execution.subject_ref,
+    reversal_class: classUnder(contract),
+    reversal_capability: terms?.reversal_capability ?? null,
+    reversal_args: null,
+    assumption_refs: refs,
+    idempotency_key: execution.idempotency_key,
+    committed_at: now,
+    reversal_expires_at: null,
+    prior_value_hash: execution.prior_value?.sha256 ?? null,
+    external_transaction_ref: null,
+    verification_ref: terms?.verify_capability ?? null,
+    reversal_then: [],
+  };
 }

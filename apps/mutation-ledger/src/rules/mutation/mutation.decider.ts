@@ -21,7 +21,7 @@ import { OWNER_OF_CLOSING } from '../owners.js';
 import { askPerson, askWorker, canReconcile } from './asking.decider.js';
 import type { AskPolicy } from './asking.decider.js';
 import { acceptExecution, acceptIntent, UNKNOWN_BEFORE } from './binding.decider.js';
-import type { Acceptance } from './binding.decider.js';
+import type { Acceptance, Telling } from './binding.decider.js';
 import type { NamedContract } from './bound.decisions.js';
 import { EXECUTION_AFTER } from './mutation.transitions.js';
 import { reviewBy } from './settling.decider.js';
@@ -58,14 +58,15 @@ const WARN_FRACTION = 10;
 /** Records an execution with its reversal bound. Errors: PayloadUnreadable. */
 export function recordExecution(
   id: string,
-  event: ToolExecuted,
+  telling: Telling,
   named: NamedContract | null,
   judged: readonly JudgedRef[],
   mutation: Mutation | undefined,
   now: number,
   policy: LedgerPolicy,
 ): Extract<MutationRecord, { type: 'MutationRecorded' }> {
-  const accepted = acceptExecution(id, event, named, mutation ?? UNKNOWN_BEFORE, {
+  const { event, found_out } = telling;
+  const accepted = acceptExecution(id, telling, named, mutation ?? UNKNOWN_BEFORE, {
     now,
     trueNow: policy.earliest(now) ?? now,
   });
@@ -89,7 +90,7 @@ export function recordExecution(
         : concluding(executionState, accepted, mutation, { now, policy })),
       warn_at: recoverability === 'reversal_available' ? warnAt(ref, policy) : null,
       review_by: rollbackId === null || isEscalated ? reviewBy(recoverability, isEscalated, now, policy) : null,
-      found_out: null,
+      found_out,
       signing_key: null,
       handle_ref: null,
     },

@@ -35,6 +35,8 @@ export type ReasonCode =
   /** Somebody else's execution named the handle before. */
   | 'HANDLE_CLAIMED'
   | 'PRIOR_VALUE_MISSING'
+  /** What it was called with, or what that answered, was erased before anybody knew how it ended. */
+  | 'PAYLOADS_ERASED'
   | 'WINDOW_MISSING'
   | 'WINDOW_CLOSED'
   | 'EXECUTION_FAILED'

@@ -1,0 +1,131 @@
+// An execution whose end is told after the data of its subject was erased: the row holds whose and how much it was, and no more.
+import { describe, expect, it } from '@jest/globals';
+import { contractDigest } from '@recourse/contract';
+import type { Decided } from '@recourse/event-log';
+import type { Execution, Payload, ToolExecuted } from '@recourse/messages';
+import { fact, WAYS } from '@recourse/testing';
+import {
+  command,
+  contractText,
+  envelope,
+  executed,
+  intent,
+  ledger,
+  MUTATION,
+  NOW,
+  planned,
+  refund,
+  reported,
+  request,
+  RUN,
+  seen,
+} from './ledger.testing.js';
+
+const HOLD_MS = 60_000;
+const ENDS = NOW + HOLD_MS;
+const DAY = 86_400_000;
+const VALUE = { amount_minor: 4_200, currency: 'INR' };
+const UNKNOWN_END: Partial<ToolExecuted> = { outcome: 'uncertain', external_transaction_ref: null };
+const FOUND = {
+  outcome: 'verified',
+  external_transaction_ref: 're_9',
+  observations: [seen('execute', { refund_id: 're_9', status: 'issued' }, 'payments.issue_refund')],
+} as const;
+
+const gone = <T extends Payload | null>(payload: T) =>
+  payload === null ? null : { ...payload, encoding: 'sealed', key_id: 'key_gone.1' };
+const settle = (settled_as: string) =>
+  command('SettleMutation', envelope('olga', ['approver']), {
+    run_id: RUN,
+    mutation_id: MUTATION,
+    settled_as,
+    reason: 'called the bank',
+  });
+
+describe.each(WAYS)('an effect whose data was erased before its end was told, $way', ({ isRebuilt }) => {
+  const HELD = contractText({ commit_hold_ms: HOLD_MS, cancel_capability: 'payments.cancel_refund' });
+  const start = () => ledger({ isRebuilt, asks: true, contracts: [HELD, contractText()] }).run;
+  /** A log of the same records, without the keys of what they hold of the subject. */
+  const erased = (records: readonly Decided[], parts: readonly (keyof Execution)[]) =>
+    start().given(
+      ...records.map(({ type, body }) => {
+        const execution = body['execution'] as Execution | undefined; // an intent and an execution have one
+        if (execution === undefined) return { type, body };
+        const hidden = parts.map((part) => [part, gone(execution[part] as Payload | null)]); // payloads all
+        return { type, body: { ...body, execution: { ...execution, ...Object.fromEntries(hidden) } } };
+      }),
+    );
+  const held = () => {
+    const event = intent({ is_held: true, contract_digest: contractDigest(HELD), subject_ref: 'customer/7' });
+    return erased(start().when(planned(event), NOW).records(), ['args']);
+  };
+  const uncertain = (parts: readonly (keyof Execution)[]) =>
+    erased(
+      start()
+        .when(executed(refund({ ...UNKNOWN_END, subject_ref: 'customer/7' })), NOW)
+        .records(),
+      parts,
+    );
+  const bindsNothing = {
+    execution_state: 'succeeded',
+    recoverability: 'manual_resolution_required',
+    reason: 'PAYLOADS_ERASED',
+    ref: { subject_ref: 'customer/7', reversal_args: null, reversal_expires_at: null },
+    execution: { subject_ref: 'customer/7', value: VALUE },
+    consequence: [VALUE],
+    action_digest: null,
+  };
+
+  it('is uncertain where nobody answers that it went, and the log goes on', () => {
+    const run = held().whenDue(ENDS);
+    const { dueAt } = run.rows('mutation')[0] ?? {};
+    run.whenDue(dueAt ?? 0).then(
+      fact('WorkerAnswered', { reason: 'NO_ANSWER' }),
+      fact('MutationRecorded', {
+        execution_state: 'uncertain',
+        reason: 'EXECUTION_UNCERTAIN',
+        execution: { subject_ref: 'customer/7', value: VALUE },
+      }),
+    );
+  });
+
+  it("is a person's where its worker says that it went: there is nothing to undo it with", () => {
+    const run = held().whenDue(ENDS);
+    run.when(reported(request(run), FOUND), ENDS + 50);
+    run.then(fact('WorkerAnswered', { verdict: 'met' }), fact('MutationRecorded', bindsNothing));
+    expect(run.rows('mutation')[0]?.doc).toMatchObject({ awaited: { is_overdue: true } });
+  });
+
+  it.each([
+    ['what it was called with', ['args', 'result']],
+    ['what its tool answered', ['result']],
+  ] as const)("is a person's where one says that it took effect, without %s", (_what, parts) => {
+    const run = uncertain(parts);
+    while (!isAsked(run.rows('mutation')[0]?.doc)) run.whenDue(run.rows('mutation')[0]?.dueAt ?? 0);
+    run
+      .when(settle('took_effect'), NOW + DAY)
+      .then(fact('MutationSettled', { settled_as: 'took_effect' }), fact('MutationRecorded', bindsNothing))
+      .thenAnswer({ httpStatus: 200, body: { settled_as: 'took_effect' } });
+  });
+
+  it('failed where a person says so', () => {
+    const run = uncertain(['args', 'result']);
+    while (!isAsked(run.rows('mutation')[0]?.doc)) run.whenDue(run.rows('mutation')[0]?.dueAt ?? 0);
+    run
+      .when(settle('not_done'), NOW + DAY)
+      .then(
+        fact('MutationSettled', { settled_as: 'not_done' }),
+        fact('MutationRecorded', { execution_state: 'failed', reason: 'EXECUTION_FAILED', action_digest: null }),
+      );
+  });
+
+  it('can be undone where its producer tells its end with all that it takes', () => {
+    uncertain(['args', 'result'])
+      .when(executed(refund({ subject_ref: 'customer/7' })), NOW + 1)
+      .then(fact('MutationRecorded', { recoverability: 'reversal_available', reason: null }));
+  });
+});
+
+function isAsked(doc: Readonly<Record<string, unknown>> | undefined): boolean {
+  return (doc?.['awaited'] as { readonly is_overdue?: boolean } | null | undefined)?.is_overdue === true; // a row of a mutation
+}
