@@ -12,6 +12,7 @@ import type {
   MutationRef,
   Observation,
   ObservationPhase,
+  Payload,
   StepOutcome,
 } from '@recourse/messages';
 import { fellTogether, recoveryIdOf, rollbackIdOf } from '@recourse/messages';
@@ -449,4 +450,22 @@ export function settled({ leg_id, attempt, ...member }: Readonly<Record<string, 
 
 function given(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}
+
+/** Records as a log has them without the key of a payload. */
+export function withoutKey(payload: Payload, records: readonly Decided[]): readonly Decided[] {
+  // The same records, but for that payload.
+  return records.map(({ type, body }) => ({ type, body: sealedIn(body, payload) as Decided['body'] }));
+}
+
+/** The payload as it stands once nobody opens it any more. */
+export function gone(payload: Payload): Payload {
+  return { ...payload, encoding: 'sealed', key_id: 'key_gone.1' };
+}
+
+function sealedIn(value: unknown, payload: Payload): unknown {
+  if (Array.isArray(value)) return value.map((one) => sealedIn(one, payload));
+  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return value;
+  if ('encoding' in value && 'sha256' in value && payload.sha256.equals(value.sha256 as Buffer)) return gone(payload);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, sealedIn(one, payload)]));
 }

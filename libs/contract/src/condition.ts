@@ -34,9 +34,15 @@ const selected = new Map<string, readonly string[]>();
 const read = new Map<string, readonly string[]>();
 const environment = celEnv({ funcs: METER });
 
-/** Builds the `bound` facts of a condition. */
-export function boundFacts(parts: { readonly reversalArgs: Json; readonly externalRef: string | null }): Json {
-  return { args: parts.reversalArgs, external_ref: parts.externalRef };
+/** Builds the `bound` facts of a condition. Without arguments, since they were erased, one that needs them says nothing. */
+export function boundFacts({
+  reversalArgs: args,
+  externalRef: external_ref,
+}: {
+  readonly reversalArgs: Json | undefined;
+  readonly externalRef: string | null;
+}): Json {
+  return args === undefined ? { external_ref } : { args, external_ref };
 }
 
 /**

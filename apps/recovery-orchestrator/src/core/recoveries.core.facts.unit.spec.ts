@@ -33,6 +33,7 @@ import {
   leg,
   settled,
   planned,
+  withoutKey,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
@@ -181,27 +182,22 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
   });
 
   describe('of a subject whose data was erased since', () => {
-    const gone = { ...plainPayload({ a: 1 }), encoding: 'sealed', key_id: 'gone' } as const;
-    const erased = (): CoreHarness => {
-      const run = start().when(markedInput({ terms: terms(), ref: ref({ reversal_args: gone }) }), AT);
-      const own = doc(run)['action_digest'] as Buffer;
-      return run.when(approval({ digest: own }), AT + 200).then(fact('StepApproved'), fact('FactsAsked'));
+    const erased = () => {
+      const asking = agreed();
+      const run = start().given(...withoutKey(plainPayload({ refund_id: 're_1' }), asking.records()));
+      return { run, request: requestIn(asking.outgoing()) };
     };
     const forPerson = fact('StepEscalated', { reason: 'PAYLOADS_ERASED', owner: 'role:administrator' });
 
     it('are no fact that changed, and nothing is called: the step is a person’s, who learns why', () => {
-      const run = erased();
-      run
-        .when(saw(requestIn(run.outgoing()), { status: 'paid_out' }), AT + 300)
-        .then(fact('FactsObserved'), forPerson, CLOSED_MANUAL);
+      const { run, request } = erased();
+      run.when(saw(request, { status: 'paid_out' }), AT + 300).then(fact('FactsObserved'), forPerson, CLOSED_MANUAL);
       expect(run.outgoing()).toEqual([]);
     });
 
     it('are said to be that where nobody could look', () => {
-      const run = erased();
-      const round = LEASE + CALL_TIMEOUT + MARGIN;
-      for (const after of [1, 2]) run.when(run.timer('step', STEP), AT + 200 + after * round).then(fact('FactsAsked'));
-      run.when(run.timer('step', STEP), AT + 200 + 3 * round).then(forPerson, CLOSED_MANUAL);
+      const { run } = erased();
+      run.when(run.timer('step', STEP), AT + 200 + LEASE + CALL_TIMEOUT + MARGIN).then(forPerson, CLOSED_MANUAL);
     });
   });
 

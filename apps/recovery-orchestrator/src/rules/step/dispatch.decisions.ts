@@ -2,6 +2,7 @@
 //
 // Invariants
 //   S1. Policy is decided anew at every dispatch: window, mode, impact and approvals (C45, P3, P6).
+//   S3. What was erased is called by nobody: its step is a person's before it joins a leg, which would reach no worker with it.
 //   S2. Every attempt carries the same call and key (C49); attempts after the first reconcile before they act (L11).
 import type { Lease } from '@recourse/kernel';
 import { checksOf } from '@recourse/contract';
@@ -23,6 +24,7 @@ import { handleInForce, inForce, isRiskier } from '../decision/in-force.decision
 import type { Binding } from '../decision/in-force.decisions.js';
 import { OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
+import { isCallErased } from './facts.decisions.js';
 import { agreeing } from './glass.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { EscalationReason, StepDoc } from './step.messages.js';
@@ -131,6 +133,19 @@ function keyKnownFrom({ first_dispatched_at: firstAt }: StepDoc, now: number, { 
   return firstAt === null ? now : (earliest(firstAt) ?? -Infinity);
 }
 
+/** Why there is no further attempt, whatever policy and facts say; null where there may be one. */
+function spentBy(step: StepDoc, terms: ContractTerms): EscalationReason | null {
+  if (step.attempt > step.attempts_before && isExhausted(step)) return reasonAfterLast(step);
+  if (isCallErased(step)) return reasonOfErased(step);
+  return step.attempt > 0 && !mayRepeat(step, terms) ? 'KEY_LIFETIME_OVER' : null;
+}
+
+/** What would be called was erased: the last attempt may have taken effect all the same, unless it is known to have had none. */
+function reasonOfErased(step: StepDoc): EscalationReason {
+  const hadNone = step.last === null || (step.last.reported === 'failed' && step.last.outcome === 'failed');
+  return hadNone ? 'PAYLOADS_ERASED' : reasonAfterLast(step);
+}
+
 /** The next attempt of a step, by policy and facts of now (S1). */
 export function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAttempt {
   const { call, terms } = step;
@@ -138,11 +153,8 @@ export function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy):
   const windowEndsAt = binding?.ref.reversal_expires_at ?? null;
   if (call === null || terms === null || binding === null || windowEndsAt === null)
     return { kind: 'person', reason: 'POLICY_CHANGED' };
-  if (step.attempt > step.attempts_before && isExhausted(step))
-    return { kind: 'person', reason: reasonAfterLast(step) };
   const attempt = step.attempt + 1;
-  if (attempt > 1 && !mayRepeat(step, terms)) return { kind: 'person', reason: 'KEY_LIFETIME_OVER' };
-  const reason = refusedBy(step, binding, now, policy);
+  const reason = spentBy(step, terms) ?? refusedBy(step, binding, now, policy);
   if (reason !== null) return { kind: 'person', reason };
   const firstAt = step.first_dispatched_at ?? now;
   const bounds = {

@@ -5,6 +5,8 @@
 //       Of a reversal of several calls each needs its own, and a report is believed of none behind one that has none.
 //   J2. Where worker and orchestrator disagree the outcome is uncertain, never the better of the two.
 //   J3. A change that a later look back explains by our own effect is no disagreement.
+//   J6. Arguments that were erased since are no reason to doubt what was seen: a condition is judged without them, and says nothing only
+//       where it needs them.
 //   J5. A success condition that holds whether or not anything was undone is met by no observation.
 //   J4. A conditional write that lost is a change seen by the tool itself, whatever the look before it showed: a person's (P7).
 import {
@@ -13,6 +15,7 @@ import {
   callCountOf,
   evaluateCondition,
   evaluateSuccess,
+  isErased,
   jsonOfPayload,
   stepAt,
 } from '@recourse/contract';
@@ -172,8 +175,8 @@ interface CallSeen {
   >;
   /** Capability that acts. */
   readonly capability: string;
-  readonly args: Json | undefined;
-  readonly externalRef: string | null;
+  /** What its conditions read beside the observation; undefined where an argument that an earlier call gives was not seen. */
+  readonly bound: Json | undefined;
   readonly observations: readonly Observation[];
 }
 
@@ -183,11 +186,12 @@ function callSeen(step: StepDoc, position: number, observations: readonly Observ
   if (call === null || terms === null) return null;
   const one = stepAt(askOf({ step_id, call, terms, ref }), position, undefined);
   if (one === null) return null;
+  const reversalArgs = argsAt(call, position, observations);
+  const isKnown = reversalArgs !== undefined || isErased(one.call.args);
   return {
     checks: one,
     capability: one.call.capability,
-    args: argsAt(call, position, observations),
-    externalRef: ref.external_transaction_ref,
+    bound: isKnown ? boundFacts({ reversalArgs, externalRef: ref.external_transaction_ref }) : undefined,
     observations: observations.filter((seen) => seen.call === position),
   };
 }
@@ -222,8 +226,8 @@ function seen(of: CallSeen | null, phase: ObservationPhase, capability: string |
   if (of === null || capability === null || condition === null || capability === of.capability) return 'unseen';
   const last = of.observations.findLast((one) => one.phase === phase && one.capability === capability);
   const observed = jsonOfPayload(last?.observed);
-  if (observed === undefined || of.args === undefined) return 'unseen';
-  const bound = boundFacts({ reversalArgs: of.args, externalRef: of.externalRef });
+  const { bound } = of;
+  if (observed === undefined || bound === undefined) return 'unseen';
   const { stale_capability, stale_condition } = of.checks;
   const before = stale_capability === capability ? stale_condition : null;
   const verdict =
