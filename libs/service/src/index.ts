@@ -12,7 +12,17 @@ export { LIMIT_RATES, Limits } from './edge/limits.js';
 export type { LimitRates } from './edge/limits.js';
 export { EDGE_REFUSALS, EdgeRefusal } from './edge/problem.js';
 export { render } from './edge/render.js';
-export { hashHex, idText, runText, instant, openApiSchema, parse, reasonText, tenantText } from './edge/validate.js';
+export {
+  hashHex,
+  idText,
+  instant,
+  openApiSchema,
+  parse,
+  reasonText,
+  runText,
+  subjectText,
+  tenantText,
+} from './edge/validate.js';
 export { FromCaller } from './inbound/http/caller.js';
 export type { Caller } from './inbound/http/caller.js';
 export { Commands } from './inbound/http/commands.js';

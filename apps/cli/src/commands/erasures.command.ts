@@ -20,7 +20,7 @@ export function addErasures(program: Command, act: Act): void {
       'destroys the keys that seal what was recorded about a subject; hashes and chains stay, the data is gone for good',
     )
     .option('--subject <subject>', 'whose data, as its records name it, e.g. customer/7 or run/<run id>')
-    .option('--ended-by <time>', 'only of retention windows that ended by this time, ISO 8601')
+    .option('--ended-by <time>', 'only of retention windows that ended by this time, which has passed; ISO 8601')
     .requiredOption('--reason <text>', 'why, in your words; it is kept with the destroyed keys')
     .option('-y, --yes', 'do not ask')
     .action(

@@ -6,14 +6,14 @@ import type { RecordInput } from '@recourse/event-log';
 import { envelope, ledger, TENANT } from './ledger.testing.js';
 
 const SUBJECT = 'customer/7';
-const order = (roles: readonly string[], key = TENANT): RecordInput =>
+const order = (roles: readonly string[], key = TENANT, ended_by: number | null = null): RecordInput =>
   wire(
     'recourse.ledger-commands',
     'OrderErasure',
     {
       envelope: envelope('ada', roles),
       subject_id: subjectId(TENANT, SUBJECT),
-      ended_by: null,
+      ended_by,
       reason: 'asked to be forgotten',
     },
     { key },
@@ -36,6 +36,15 @@ describe.each(WAYS)('an erasure, $way', ({ isRebuilt }) => {
       )
       .thenAnswer({ httpStatus: 201, body: { erasure_id: 'cmd-ada' } });
     expect(JSON.stringify(run.records())).not.toContain(SUBJECT);
+  });
+
+  it('takes windows that have ended, and none that is still to end', () => {
+    const { run } = ledger({ isRebuilt });
+    run
+      .when(order(['administrator'], TENANT, 501), 500)
+      .then()
+      .thenAnswer({ httpStatus: 422, code: 'COMMAND_INVALID' });
+    run.when(order(['administrator'], TENANT, 501), 501).then(fact('ErasureOrdered', { ended_by: 501 }));
   });
 
   it("is an administrator's to order, in the tenant that it is about", () => {

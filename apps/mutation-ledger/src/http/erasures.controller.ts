@@ -1,6 +1,7 @@
 // HTTP edge of the ledger: data of people is erased by destroying the keys that seal it; every hash stays as it is.
 //
 // Invariants
+//   E2. Of what goes by its window only what has ended is erased: a time to come, from a slip in the year, would take all there is.
 //   E1. No key is destroyed before it is on record who ordered it (ERASURE_UNRECORDED). Asked again, the same is erased again.
 import { randomUUID } from 'node:crypto';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
@@ -9,12 +10,12 @@ import { subjectId } from '@recourse/contract';
 import {
   EdgeRefusal,
   FromCaller,
-  idText,
   openApiSchema,
   parse,
   instant,
   reasonText,
   SERVICE_CONTEXT,
+  subjectText,
   tenantOfCommand,
   tenantText,
 } from '@recourse/service';
@@ -22,7 +23,7 @@ import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 
 const erasure = z.strictObject({
-  subject: idText.optional(),
+  subject: subjectText.optional(),
   ended_by: instant.optional(),
   tenant: tenantText.optional(),
   reason: reasonText,
@@ -63,6 +64,8 @@ export class ErasuresController {
         'INPUT_INVALID',
         'say whose data (subject), or up to when (ended_by); everything of a tenant is not erased at once',
       );
+    if (ended_by !== undefined && ended_by > Date.now())
+      throw new EdgeRefusal('INPUT_INVALID', 'ended_by is still to come: name a time that has passed');
     const { principal } = caller;
     const tenant = tenantOfCommand(principal, named);
     const subject_id = subject === undefined ? null : subjectId(tenant, subject);

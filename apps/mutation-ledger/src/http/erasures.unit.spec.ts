@@ -52,6 +52,34 @@ describe('an erasure that is asked for', () => {
     expect(answer).toMatchObject({ erasure_id: 'cmd_1', subject_id, keys_destroyed: 3 });
   });
 
+  it('is refused up to a time that is still to come, which would take all there is', async () => {
+    const { happened, controller } = edgeOf(201);
+    const ended_by = Date.now() + 86_400_000;
+    await expect(controller.erase(CALLER, { ended_by, reason: 'retention' })).rejects.toMatchObject({
+      code: 'INPUT_INVALID',
+    });
+    expect(happened).toEqual([]);
+  });
+
+  it.each([
+    ['the longest name of a run', `run/${'r'.repeat(512)}`],
+    ['a name with control characters', 'customer/7\tb\u0007'],
+  ])('reaches what an agent recorded under %s', async (_what, subject) => {
+    const { happened, controller } = edgeOf(201);
+    await controller.erase(CALLER, { subject, reason: 'asked to be forgotten' });
+    expect(happened).toMatchObject([{ subject_id: subjectId('acme', subject) }, { subject }]);
+  });
+
+  it.each([
+    ['longer than any', `run/${'é'.repeat(257)}`],
+    ['with NUL', 'customer/\0'],
+    ['that is no Unicode', 'customer/\ud800'],
+  ])('is refused of a name %s', async (_what, subject) => {
+    const { happened, controller } = edgeOf(201);
+    await expect(controller.erase(CALLER, { subject, reason: 'x' })).rejects.toMatchObject({ code: 'INPUT_INVALID' });
+    expect(happened).toEqual([]);
+  });
+
   it.each([202, 403, 503])('destroys nothing where recording is answered %s', async (httpStatus) => {
     const { happened, controller } = edgeOf(httpStatus);
     await expect(controller.erase(CALLER, { ended_by: 7, reason: 'retention' })).rejects.toMatchObject({

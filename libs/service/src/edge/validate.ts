@@ -24,6 +24,17 @@ export const runText = z
   .min(1)
   .max(RUN_BYTES_MAX)
   .refine(isRunId, `must be well-formed Unicode of at most ${String(RUN_BYTES_MAX)} bytes, without NUL`);
+/** How the data of a run is named, where an action names no subject. */
+const SUBJECT_BYTES_MAX = 'run/'.length + RUN_BYTES_MAX;
+/** Whose data it is: whatever agents may name, or nobody could have it erased; the data of a run is that of `run/<run id>`. */
+export const subjectText = z
+  .string()
+  .min(1)
+  .max(SUBJECT_BYTES_MAX)
+  .refine(
+    (text) => text.isWellFormed() && !text.includes('\0') && Buffer.byteLength(text) <= SUBJECT_BYTES_MAX,
+    `must be well-formed Unicode of at most ${String(SUBJECT_BYTES_MAX)} bytes, without NUL`,
+  );
 const TENANT_FORM = 'must name a tenant: no blanks around it, no control characters';
 /** The tenant something is about; `*` stands for all, where somebody may name all. */
 export const tenantText = z
