@@ -41,6 +41,18 @@ export interface Signer {
   readonly sign: (text: string) => Buffer;
 }
 
+const MEMBERS: readonly string[] = [
+  'id',
+  'public_key',
+  'speaks_as',
+  'names',
+  'tenants',
+  'valid_from',
+  'valid_until',
+  'revoked_at',
+];
+/** A date, which begins in UTC, or with a time and its zone: one without would be another instant on another machine. */
+const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 const ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
 /** Can a key be called this? */
@@ -54,18 +66,24 @@ const RAW_KEY_BYTES = 32;
 /**
  * Reads a keyring: `{"keys": [{"id", "public_key", "speaks_as", "names", "tenants", "valid_from"?, "valid_until"?, "revoked_at"?}]}`.
  *
- * Shape:  `public_key` is base64 of the 32 octets of an Ed25519 key; instants are ISO 8601.
+ * Shape:  `public_key` is base64 of the 32 octets of an Ed25519 key, under one id alone: whoever has it would go on under another name
+ *         once that is taken back, and observe itself. Instants are ISO 8601. A member that is unknown is a bound that was mistyped.
  * Errors: Failure(KEYRING_INVALID) with the place of what is wrong.
  */
 export function parseKeyring(text: string): Keyring {
   const { keys } = record(parsed(text), '');
   if (!Array.isArray(keys)) throw invalid('/keys', 'a list of keys');
   const ring = new Map<string, KnownKey>();
+  const idOf = new Map<string, string>();
   for (const [index, entry] of keys.entries()) {
     const at = `/keys/${String(index)}`;
     const key = knownKey(record(entry, at), at);
     if (ring.has(key.keyId)) throw invalid(`${at}/id`, 'an id that no other key has');
+    const own = publicKeyText(key.publicKey);
+    const namesake = idOf.get(own);
+    if (namesake !== undefined) throw invalid(`${at}/public_key`, `a key of its own: that of ${namesake} is the same`);
     ring.set(key.keyId, key);
+    idOf.set(own, key.keyId);
   }
   return ring;
 }
@@ -173,6 +191,8 @@ export function speaksFor({ tenants }: Pick<Speaker, 'tenants'>, tenant: string)
 
 function knownKey(entry: Readonly<Record<string, unknown>>, at: string): KnownKey {
   const { id, speaks_as } = entry;
+  const unknown = Object.keys(entry).find((member) => !MEMBERS.includes(member));
+  if (unknown !== undefined) throw invalid(`${at}/${unknown}`, `left out, or one of ${MEMBERS.join(', ')}`);
   if (typeof id !== 'string' || !ID.test(id)) throw invalid(`${at}/id`, 'an id of letters, digits and . _ : -');
   const wanted = typeof speaks_as === 'string' ? [speaks_as] : texts(speaks_as, `${at}/speaks_as`);
   const roles = SPEAKER_ROLES.filter((known) => wanted.includes(known));
@@ -210,9 +230,16 @@ function texts(value: unknown, at: string): readonly string[] {
 
 function instant(value: unknown, at: string): number | null {
   if (value === undefined || value === null) return null;
-  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  const day = typeof value === 'string' ? INSTANT.exec(value)?.[1] : undefined;
+  const time = typeof value === 'string' && isDay(day) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(time)) throw invalid(at, 'an instant in ISO 8601, such as 2026-01-31T00:00:00Z');
   return time;
+}
+
+/** The calendar has it: 30 February would be read as 2 March. */
+function isDay(day: string | undefined): boolean {
+  const at = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === day;
 }
 
 function record(value: unknown, at: string): Readonly<Record<string, unknown>> {

@@ -46,8 +46,22 @@ describe('a keyring', () => {
     ['a name that is empty', ringOf({ ...entry, names: [''] }), '/keys/0/names'],
     ['no tenants', ringOf({ ...entry, tenants: undefined }), '/keys/0/tenants'],
     ['an instant that is none', ringOf({ ...entry, valid_until: 'soon' }), '/keys/0/valid_until'],
+    ['a number for an instant', ringOf({ ...entry, revoked_at: '5' }), '/keys/0/revoked_at'],
+    ['an instant as it is spoken', ringOf({ ...entry, revoked_at: '01/02/2026' }), '/keys/0/revoked_at'],
+    ['an instant of no zone', ringOf({ ...entry, revoked_at: '2026-01-31T00:00:00' }), '/keys/0/revoked_at'],
+    ['a day that no calendar has', ringOf({ ...entry, revoked_at: '2026-02-30' }), '/keys/0/revoked_at'],
+    ['a member that is mistyped', ringOf({ ...entry, revoked: '2026-01-01T00:00:00Z' }), '/keys/0/revoked'],
+    ['one key under two ids', ringOf(entry, { ...entry, id: 'ledger-2' }), '/keys/1/public_key'],
   ])('with %s is refused, and says where', (_what, text, place) => {
     expect(() => parseKeyring(text)).toThrow(`KEYRING_INVALID: ${place} must be`);
+  });
+
+  it.each([
+    ['2026-01-31', Date.UTC(2026, 0, 31)],
+    ['2026-01-31T12:30Z', Date.UTC(2026, 0, 31, 12, 30)],
+    ['2026-01-31T12:30:15.250+02:00', Date.UTC(2026, 0, 31, 10, 30, 15, 250)],
+  ])('takes %s as it is', (revoked_at, at) => {
+    expect(parseKeyring(ringOf({ ...entry, revoked_at })).get('ledger-1')?.revokedAt).toBe(at);
   });
 
   it.each([
@@ -64,7 +78,7 @@ describe('a keyring', () => {
 describe('the observers of a keyring', () => {
   const entry = (id: string, more: object): object => ({
     id,
-    public_key: Buffer.alloc(32, 9).toString('base64'),
+    public_key: Buffer.alloc(32, id).toString('base64'),
     speaks_as: 'observer',
     names: [id],
     tenants: ['*'],
