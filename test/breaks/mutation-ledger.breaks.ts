@@ -1238,6 +1238,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'value: null };',
   },
   {
+    id: 'd61-erased-asks-nobody',
+    requirement: 'D61/told',
+    spec: 'apps/mutation-ledger/src/core/mutations.erased.unit.spec.ts',
+    test: "an effect whose data was erased before its end was told, straight is a person's, and stays held, where its hold ends after the erasure: no worker can be asked",
+    file: 'apps/mutation-ledger/src/rules/mutation/asking.decider.ts',
+    find: 'isErased(mutation.execution.args)',
+    replace: "mutation.execution.args.key_id === ''",
+  },
+  {
     id: 'd65-older-statement-stands',
     requirement: 'D65',
     spec: 'apps/mutation-ledger/src/assumptions.core.unit.spec.ts',

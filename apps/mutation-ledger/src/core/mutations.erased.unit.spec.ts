@@ -57,7 +57,12 @@ describe.each(WAYS)('an effect whose data was erased before its end was told, $w
     );
   const held = () => {
     const event = intent({ is_held: true, contract_digest: contractDigest(HELD), subject_ref: 'customer/7' });
-    return erased(start().when(planned(event), NOW).records(), ['args']);
+    return start().when(planned(event), NOW);
+  };
+  /** The hold is over and a worker was asked to let it go, before the erasure. */
+  const released = () => {
+    const run = held().whenDue(ENDS);
+    return { run: erased(run.records(), ['args']), asked: request(run) };
   };
   const uncertain = (parts: readonly (keyof Execution)[]) =>
     erased(
@@ -76,8 +81,26 @@ describe.each(WAYS)('an effect whose data was erased before its end was told, $w
     action_digest: null,
   };
 
+  it("is a person's, and stays held, where its hold ends after the erasure: no worker can be asked", () => {
+    const run = erased(held().records(), ['args']).whenDue(ENDS);
+    run.then(
+      fact('HoldElapsed'),
+      fact('ExecutionOverdue', { execution_state: 'planned', owner: 'role:administrator' }),
+    );
+    expect(run.outgoing()).toEqual([]);
+  });
+
+  it("is a person's at once where nobody knows how it ended, and no worker is sent to look", () => {
+    const run = uncertain(['args', 'result']);
+    run.whenDue(run.rows('mutation')[0]?.dueAt ?? 0).then(fact('ExecutionOverdue', { execution_state: 'uncertain' }));
+    const look = { run_id: RUN, mutation_id: MUTATION, reason: 'look again' };
+    run
+      .when(command('ReconcileMutation', envelope('olga', ['operator']), look), NOW + DAY)
+      .thenAnswer({ httpStatus: 409, code: 'NO_RECONCILIATION' });
+  });
+
   it('is uncertain where nobody answers that it went, and the log goes on', () => {
-    const run = held().whenDue(ENDS);
+    const { run } = released();
     const { dueAt } = run.rows('mutation')[0] ?? {};
     run.whenDue(dueAt ?? 0).then(
       fact('WorkerAnswered', { reason: 'NO_ANSWER' }),
@@ -90,8 +113,8 @@ describe.each(WAYS)('an effect whose data was erased before its end was told, $w
   });
 
   it("is a person's where its worker says that it went: there is nothing to undo it with", () => {
-    const run = held().whenDue(ENDS);
-    run.when(reported(request(run), FOUND), ENDS + 50);
+    const { run, asked } = released();
+    run.when(reported(asked, FOUND), ENDS + 50);
     run.then(fact('WorkerAnswered', { verdict: 'met' }), fact('MutationRecorded', bindsNothing));
     expect(run.rows('mutation')[0]?.doc).toMatchObject({ awaited: { is_overdue: true } });
   });

@@ -4,8 +4,9 @@
 //   W1. Every request carries the keys of the forward call (L11); a cancel carries keys of its own, the same each time.
 //   W2. An effect is let go once an attempt. Whatever is not known after that is found out, never tried again.
 //   W4. What is staged is let go or taken back only for the one that named it first (ADR-0037).
+//   W5. Nobody is asked with arguments that were erased: the request would reach no worker.
 //   W3. Who cannot be asked, or was asked too often, is followed by a person with a deadline (P12).
-import { adapterOf } from '@recourse/contract';
+import { adapterOf, isErased } from '@recourse/contract';
 import { ASK_PREFIX, deriveId, grantLease, leaseIdOf } from '@recourse/kernel';
 import type { Lease, RetryBackoff } from '@recourse/kernel';
 import type { AskVerdict, ContractTerms, LegStep, RecoveryCall, ToBeConfirmed } from '@recourse/messages';
@@ -103,7 +104,8 @@ function request(
   const { terms } = mutation;
   const capability = capabilityAsked(kind, mutation);
   const before = askedOf(mutation, kind);
-  if (capability === null || terms === null || policy.leaseKey === null) return null;
+  if (capability === null || terms === null || policy.leaseKey === null || isErased(mutation.execution.args))
+    return null;
   const firstAt = before[0]?.first_asked_at ?? now;
   const lease = grantLease(
     {

@@ -5,6 +5,7 @@
 //   Q1. An effect that took hold and that nothing automatic can take back is a person's, unless its contract said so before.
 //   Q2. One question at a time: how it ended where nobody knows, else what becomes of it. Each is answered once.
 //   Q3. A person's word about how it ended is an execution like any other: recorded, bound, and open to proof of the contrary.
+import { isErased } from '@recourse/contract';
 import { isPerson } from '@recourse/kernel';
 import type {
   FoundOut,
@@ -77,6 +78,8 @@ export function lookRefusal(
   if (mutation.forward?.asks.some(({ answered }) => answered === null) === true)
     return refusal('RECONCILIATION_PENDING', 'A worker is looking already: wait for its answer.');
   if (questionOf(mutation) !== 'outcome') return refusal('NOTHING_TO_RECONCILE', nothingToSettle(mutation));
+  if (isErased(mutation.execution.args))
+    return refusal('NO_RECONCILIATION', 'What a worker would look with was erased: find out, then settle it.');
   return leaseKey === null || (mutation.terms?.reconcile_capability ?? null) === null
     ? refusal('NO_RECONCILIATION', 'Its contract names nothing that tells how it ended: find out, then settle it.')
     : null;
