@@ -26,7 +26,7 @@ export const runText = z
   .refine(isRunId, `must be well-formed Unicode of at most ${String(RUN_BYTES_MAX)} bytes, without NUL`);
 /** How the data of a run is named, where an action names no subject. */
 const SUBJECT_BYTES_MAX = 'run/'.length + RUN_BYTES_MAX;
-/** Whose data it is: whatever agents may name, or nobody could have it erased; the data of a run is that of `run/<run id>`. */
+/** Whose data it is: whatever an agent may name a run, or nobody could have that of `run/<run id>` erased. */
 export const subjectText = z
   .string()
   .min(1)
