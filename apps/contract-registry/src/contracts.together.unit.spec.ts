@@ -110,36 +110,82 @@ describe.each(WAYS)('contracts that name each other, $way', ({ isRebuilt }) => {
     ]);
   });
 
-  it('are judged by what stands where another of them waits for a second person, and refused as one', () => {
+  describe('and one of which is weaker', () => {
     const unnumbered = (name: string): Json => ({ ...example(name), version: undefined });
     const [observer, reversal] = [unnumbered('payments.get_refund'), unnumbered('payments.reverse_refund')];
     const refund = unnumbered('payments.issue_refund');
     const schema = reversal['args_schema'] as { readonly properties: Json };
     const taking = { ...schema, properties: { ...schema.properties, force: { type: 'boolean' } } };
-    const weaker = { ...reversal, risk_level: 'low', args_schema: taking };
+    const weaker: Json = { ...reversal, risk_level: 'low', args_schema: taking };
     const args = { ...(refund['reversal_args'] as Json), force: { from: 'constant', value: true } };
-    const forced = { ...refund, reversal_args: args };
+    const needing: Json = { ...refund, reversal_args: args };
     const standing = () => start().when(register(observer), 2).when(register(reversal), 3);
-    for (const both of [
-      [weaker, forced],
-      [forced, weaker],
-    ]) {
-      const registry = standing()
-        .when(register(...both), 4)
-        .thenNothing()
-        .thenAnswer({ status: 'rejected', httpStatus: 422, code: 'CONTRACT_REFUSED' });
-      const { problems } = registry.decision().answer?.body as {
-        readonly problems: readonly { readonly facts: Json }[];
-      };
-      expect(new Set(problems.map(({ facts }) => facts['contract']))).toEqual(new Set(['payments.issue_refund']));
-    }
-    standing()
-      .when(register(weaker, refund), 4)
-      .then(
-        fact('RegistrationProposed', { name: 'payments.reverse_refund' }),
-        fact('ContractRegistered', { name: 'payments.issue_refund' }),
-      )
-      .thenAnswer({ status: 'accepted', httpStatus: 201 });
+    const name = 'payments.issue_refund';
+
+    it('wait with it where they need it as it will be, and are confirmed with it or after it', () => {
+      for (const both of [
+        [weaker, needing],
+        [needing, weaker],
+      ]) {
+        const registry = standing()
+          .when(register(...both), 4)
+          .then(...both.map((one) => fact('RegistrationProposed', { name: one['name'] })))
+          .thenAnswer({ status: 'accepted', httpStatus: 201 });
+        const proposed = registry.decision().records.find(({ body }) => body['name'] === name);
+        expect(proposed?.body['weakenings']).toEqual([expect.stringMatching(/: payments\.reverse_refund$/u)]);
+        registry
+          .when(register(...both), 5)
+          .thenNothing()
+          .thenAnswer({ status: 'accepted', httpStatus: 200 });
+        const digests = waitingIn(registry);
+        registry
+          .when(confirm({ [name]: digests[name] ?? '' }), 6)
+          .thenNothing()
+          .thenAnswer({ status: 'rejected', code: 'CONTRACT_REFUSED' })
+          .when(confirm(digests, 'Dana'), 7)
+          .thenNothing()
+          .thenAnswer({ status: 'rejected', code: 'SELF_CONFIRMATION' })
+          .when(confirm(digests), 8)
+          .then(...Object.keys(digests).map((each) => fact('ContractRegistered', { name: each, confirmed_by: 'ravi' })))
+          .thenAnswer({ status: 'accepted', httpStatus: 201 });
+      }
+    });
+
+    it('register alone as soon as it is confirmed', () => {
+      const registry = standing().when(register(weaker, needing), 4);
+      const { 'payments.reverse_refund': digest = '' } = waitingIn(registry);
+      registry
+        .when(confirm({ 'payments.reverse_refund': digest }), 5)
+        .then(fact('ContractRegistered', { name: 'payments.reverse_refund', version: 2 }))
+        .when(register(needing), 6)
+        .then(fact('RegistrationDropped', { name, cause: 'superseded' }), fact('ContractRegistered', { name }));
+    });
+
+    it('wait with it where they need another that waits with it, and hold up nothing else', () => {
+      const { reversal_args: _args, ...taking } = forced(add);
+      const weakerAdd = { ...taking, reversal_args: add['reversal_args'] };
+      const lift = { ...forced({ ...add, name: 'labels.lift_label' }), inverse_capability: 'labels.add_label' };
+      const hide = { ...add, name: 'labels.hide_label', inverse_capability: 'labels.lift_label' };
+      const look = { ...read, name: 'labels.look_at_labels' };
+      start()
+        .when(register(add, remove), 2)
+        .when(register(hide, lift, look, weakerAdd), 3)
+        .then(
+          ...['labels.hide_label', 'labels.lift_label'].map((each) => fact('RegistrationProposed', { name: each })),
+          fact('ContractRegistered', { name: 'labels.look_at_labels' }),
+          fact('RegistrationProposed', { name: 'labels.add_label', version: 2 }),
+        );
+    });
+
+    it('register at once where they are sound beside what stands', () => {
+      standing()
+        .when(register(weaker, refund), 4)
+        .then(
+          fact('RegistrationProposed', { name: 'payments.reverse_refund' }),
+          fact('ContractRegistered', { name: 'payments.issue_refund' }),
+        )
+        .thenAnswer({ status: 'accepted', httpStatus: 201 });
+    });
   });
 
   it('are named once each', () => {
@@ -202,6 +248,38 @@ describe.each(WAYS)('contracts that name each other, $way', ({ isRebuilt }) => {
       const { registry, digests } = waiting();
       registry.when(asked(digests), 4).thenNothing().thenAnswer({ status: 'rejected', code });
       expect(waitingIn(registry)).toEqual(digests);
+    });
+
+    it('are confirmed in groups that a batch holds, and refused beyond', () => {
+      const large = (at: number, bound: Json): Json => ({
+        ...read,
+        version: undefined,
+        name: `labels.get_labels_${String.fromCharCode(97 + at)}`,
+        args_schema: {
+          type: 'object',
+          description: 'x'.repeat(60_000),
+          properties: { issue: { type: 'string' }, most: { type: 'integer', ...bound } },
+        },
+      });
+      const all = Array.from({ length: 12 }, (_, at) => at);
+      const registry = start();
+      for (const bound of [{ maximum: 5 }, {}]) for (const at of all) registry.when(register(large(at, bound)), 2);
+      const digests = Object.entries(waitingIn(registry));
+      expect(digests).toHaveLength(12);
+      registry
+        .when(confirm(Object.fromEntries(digests)), 3)
+        .thenNothing()
+        .thenAnswer({ status: 'rejected', httpStatus: 422, code: 'CONTRACTS_TOO_LARGE' });
+      expect(registry.decision().answer?.body).toMatchObject({
+        message: expect.stringMatching(/^12 versions have 7\d{2},\d{3} bytes .* 700,000 .* smaller groups/u),
+        facts: { contracts: 12, bytes_max: 700_000 },
+      });
+      registry
+        .when(confirm(Object.fromEntries(digests.slice(1))), 4)
+        .then(...digests.slice(1).map(([name]) => fact('ContractRegistered', { name, version: 2 })))
+        .thenAnswer({ status: 'accepted', httpStatus: 201 });
+      const bodies = registry.decision().records.map(({ body }) => String(body['body']));
+      expect(Buffer.byteLength(bodies.join(''))).toBeLessThan(700_000);
     });
   });
 });

@@ -186,7 +186,7 @@ export function registrationText(answer: Doc, beside: readonly Doc[] = []): stri
   const waits =
     said['state'] === 'proposed'
       ? [
-          `It is weaker than the version before, or about another tool. A second person confirms it before ${String(instant(expires_at))}:`,
+          `It is weaker than the version before, about another tool, or sound only beside what waits with it. A second person confirms it before ${String(instant(expires_at))}:`,
           `  recourse contract confirm ${String(said['name'])} --digest ${String(said['digest'])}${withText(beside)}`,
         ]
       : [];

@@ -59,7 +59,7 @@ function register(command: Register, state: ContractState): ContractAnswer {
   if ((contract.tenant ?? tenant) !== tenant)
     return rejected('TENANT_MISMATCH', `${tenant} registers no contracts of ${String(contract.tenant)}`);
   const loosened = loosening(contract, state);
-  return loosened ?? versioned(ownedBy(tenant, contract), command.asker, state);
+  return loosened ?? versioned(ownedBy(tenant, contract), command, state);
 }
 
 function reviewed(body: string, { contractOf }: ContractState): ReturnType<typeof reviewContract> {
@@ -96,7 +96,7 @@ function refusedFor(contract: string, found: readonly ContractProblem[]): Contra
   return rejected('CONTRACT_REFUSED', `${contract} has ${count}`, { problems });
 }
 
-function versioned(contract: Contract, asker: Asker, state: ContractState): ContractAnswer {
+function versioned(contract: Contract, { asker, waitsFor }: Register, state: ContractState): ContractAnswer {
   const latest = Math.max(0, ...state.versions.map(({ version }) => version));
   const said = state.versions.find(({ version }) => version === (contract.version ?? latest));
   if (said !== undefined && said.body === contractBody({ ...contract, version: said.version })) {
@@ -114,7 +114,7 @@ function versioned(contract: Contract, asker: Asker, state: ContractState): Cont
       { facts: { expected: latest + 1, given: contract.version } },
     );
   }
-  return registerOrPropose({ ...contract, version: latest + 1 }, asker, state);
+  return registerOrPropose({ ...contract, version: latest + 1 }, asker, state, waitsFor);
 }
 
 function confirm({ asker, digest }: Confirm, state: ContractState): ContractAnswer {

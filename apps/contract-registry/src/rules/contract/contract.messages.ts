@@ -22,7 +22,14 @@ export interface Asker {
 }
 
 export type ContractCommand =
-  | { readonly type: 'RegisterContract'; readonly asker: Asker; readonly name: string; readonly body: string }
+  | {
+      readonly type: 'RegisterContract';
+      readonly asker: Asker;
+      readonly name: string;
+      readonly body: string;
+      /** Weaker versions of the same request, without which it is not sound: it waits for a second person with them. */
+      readonly waitsFor?: readonly string[];
+    }
   | { readonly type: 'RetireContract'; readonly asker: Asker; readonly name: string; readonly version: number }
   /** `digest` is 64 hex digits: exactly what was proposed is confirmed. */
   | { readonly type: 'ConfirmRegistration'; readonly asker: Asker; readonly name: string; readonly digest: string }
@@ -59,6 +66,7 @@ export const CONTRACT_REJECTIONS = {
   CONTRACT_VERSION_UNEXPECTED: 409,
   CONTRACT_NAME_MISMATCH: 422,
   CONTRACT_NAMED_TWICE: 422,
+  CONTRACTS_TOO_LARGE: 422,
   CONTRACT_REFUSED: 422,
 } as const;
 

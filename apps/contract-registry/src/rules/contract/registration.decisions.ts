@@ -1,5 +1,5 @@
 // Decides whether a version registers at once or waits for a second person: weakening takes two, and so does another tool under
-// the same name (docs/design/contracts.md).
+// the same name (docs/design/contracts.md), and what is sound only beside a weaker version.
 import {
   contractBody,
   contractDigest,
@@ -25,16 +25,21 @@ const PROPOSAL_LIFETIME_MS = 7 * 24 * 3_600_000;
 
 type Versioned = Contract & { readonly version: number };
 
-/** Registers a version, or proposes it where it is weaker than the one before, or about another tool. What waited before is dropped: it was compared with another. */
-export function registerOrPropose(contract: Versioned, asker: Asker, state: ContractState): ContractAnswer {
+/** Registers a version, or proposes it where it is weaker than the one before, about another tool, or in need of what waits. What waited before is dropped: it was compared with another. */
+export function registerOrPropose(
+  contract: Versioned,
+  asker: Asker,
+  state: ContractState,
+  waitsFor: readonly string[] = [],
+): ContractAnswer {
   const before = newestOf(state.versions);
   const differences = before === undefined ? [] : diffContracts(parsed(before.body), contract);
   const body = contractBody(contract);
   const isSameProposal = state.proposal?.digest === contractDigest(body).toString('hex');
-  if (state.proposal !== null && isSameProposal)
+  const reasons = [...needing(waitsFor), ...otherTool(before, contract), ...weakeningsIn(differences)];
+  if (state.proposal !== null && isSameProposal && reasons.length > 0)
     return { kind: 'unchanged', outcome: proposedOutcome(state.proposal, differences) };
   const superseded = state.proposal === null ? [] : [dropped(state.proposal, 'superseded', asker)];
-  const reasons = [...otherTool(before, contract), ...weakeningsIn(differences)];
   return reasons.length > 0
     ? proposed({ contract, body, differences }, reasons, { asker, now: state.now }, superseded)
     : registered({ contract, body, differences }, asker, superseded);
@@ -185,6 +190,11 @@ function registered(
 
 function weakeningsIn(differences: readonly Difference[]): readonly string[] {
   return differences.filter(({ kind }) => kind === 'weakening').map(({ path, reason }) => `${path}: ${reason}`);
+}
+
+/** First of the reasons, of which the last may not be told. */
+function needing(waitsFor: readonly string[]): readonly string[] {
+  return waitsFor.length === 0 ? [] : [`it is sound only beside what waits with it: ${waitsFor.join(', ')}`];
 }
 
 /** A tool whose fingerprint changed is another tool, however alike it is undone: somebody else looks at it again (D7). */

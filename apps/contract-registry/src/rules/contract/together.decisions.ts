@@ -1,7 +1,7 @@
 // Decides contracts that are registered, or confirmed, in one request: each may name the others, and all of them are or none is.
 //
 // Boundary: pure; every contract is decided as if the sound ones beside it stood already, and those that register at once as if
-// only they did. What is confirmed is decided as if the others that are confirmed with it stood, and nothing else that waits.
+// only they did: what is sound only beside a weaker one waits for a second person with it. What is confirmed is decided as if the others that are confirmed with it stood, and nothing else that waits.
 import { parseContract } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { decideContract } from './contract.decider.js';
@@ -12,8 +12,12 @@ import type {
   ContractRejection,
   ContractState,
   Outcome,
+  Proposal,
 } from './contract.messages.js';
 import { TOLD_MAX, toldRejection } from './told.decisions.js';
+
+/** Most bytes of bodies that are confirmed in one request: a batch of the log has 900 KB, and what is told of each lies beside it. */
+const BODIES_BYTES_MAX = 700_000;
 
 /** A contract as it was sent. */
 export interface Sent {
@@ -41,17 +45,31 @@ export function decideTogether(
   const twice = namedTwice(sent);
   if (twice !== null) return twice;
   const toldMax = shareOf(sent);
-  const judged = (one: Sent, sound: ReadonlyMap<string, Contract>): ContractAnswer => {
-    const state = withSound(stateOf(one.name), sound);
-    return decideContract({ type: 'RegisterContract', asker, ...one }, state, toldMax);
+  const judged = (one: Sent, beside: readonly Sent[], waitsFor: readonly string[] = []): ContractAnswer => {
+    const state = withSound(stateOf(one.name), soundIn(beside));
+    return decideContract({ type: 'RegisterContract', asker, ...one, waitsFor }, state, toldMax);
   };
-  const answers = sent.map((one) => judged(one, soundIn(sent)));
-  const registering = sent.filter((_, at) => registers(answers[at]));
-  // What waits for a second person, or stood already, binds nobody more: the others have to be sound without it.
-  const others = registering.length === sent.length ? [] : sent.filter((_, at) => !waits(answers[at]));
-  const found = refusalsIn(answers);
-  const refusals = found.length > 0 ? found : refusalsIn(others.map((one) => judged(one, soundIn(registering))));
-  return answered(answers, refusals);
+  const first = sent.map((one) => ({ one, answer: judged(one, sent) }));
+  const found = refusalsIn(first.map(({ answer }) => answer));
+  if (found.length > 0) return refused(found);
+  const weaker = first.filter(({ answer }) => waits(answer)).map(({ one }) => one.name);
+  const registering = first.filter(({ answer }) => registers(answer)).map(({ one }) => one);
+  const atOnce = weaker.length === 0 ? registering : soundTogether(registering, judged);
+  const answers = first.map(({ one, answer }) =>
+    registering.includes(one) && !atOnce.includes(one) ? judged(one, sent, weaker) : answer,
+  );
+  // What waits for a second person binds nobody, and what stood already is nothing new: the others have to be sound without it.
+  const others = atOnce.length === sent.length ? [] : sent.filter((_, at) => !waits(answers[at]));
+  return answered(answers, refusalsIn(others.map((one) => judged(one, atOnce))));
+}
+
+/** Those that are sound beside each other and what stands; what needs one that is not is not either. */
+function soundTogether(
+  all: readonly Sent[],
+  judged: (one: Sent, beside: readonly Sent[]) => ContractAnswer,
+): readonly Sent[] {
+  const sound = all.filter((one) => judged(one, all).kind !== 'rejected');
+  return sound.length === all.length ? all : soundTogether(sound, judged);
 }
 
 /** Answers a second person who confirms several proposals that need each other as they will be: all of them, or none. */
@@ -66,6 +84,8 @@ export function confirmTogether(
   const waiting = states.flatMap(({ state: { proposal } }) =>
     proposal === null || proposal.retires ? [] : [proposal],
   );
+  const large = tooLarge(waiting);
+  if (large !== null) return large;
   const sound = soundIn(waiting);
   const answers = states.map(({ one, state }) =>
     decideContract({ type: 'ConfirmRegistration', asker, ...one }, withSound(state, sound), shareOf(looked)),
@@ -81,15 +101,27 @@ function namedTwice(all: readonly { readonly name: string }[]): TogetherAnswer |
   return { kind: 'rejected', rejection: { code: 'CONTRACT_NAMED_TWICE', message } };
 }
 
+/** Each was proposed alone, and a proposal has its whole body: all of them are registered in one batch (L4). */
+function tooLarge(waiting: readonly Pick<Proposal, 'body'>[]): TogetherAnswer | null {
+  const bytes = waiting.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
+  if (bytes <= BODIES_BYTES_MAX) return null;
+  const [have, fit] = [bytes, BODIES_BYTES_MAX].map((count) => count.toLocaleString('en'));
+  const message = `${waiting.length} versions have ${have} bytes together, and ${fit} are confirmed at once; confirm them in smaller groups, each with those that it needs`;
+  const facts = { contracts: waiting.length, bytes, bytes_max: BODIES_BYTES_MAX };
+  return { kind: 'rejected', rejection: { code: 'CONTRACTS_TOO_LARGE', message, facts } };
+}
+
 /** As many differences or problems of each as are told of one, in all. */
 function shareOf(all: readonly unknown[]): number {
   return Math.max(1, Math.floor(TOLD_MAX / all.length));
 }
 
 function answered(answers: readonly ContractAnswer[], refusals: readonly ContractRejection[]): TogetherAnswer {
-  return refusals.length > 0
-    ? { kind: 'rejected', rejection: toldRejection(joined(refusals), TOLD_MAX) }
-    : recorded(answers);
+  return refusals.length > 0 ? refused(refusals) : recorded(answers);
+}
+
+function refused(refusals: readonly ContractRejection[]): TogetherAnswer {
+  return { kind: 'rejected', rejection: toldRejection(joined(refusals), TOLD_MAX) };
 }
 
 /** What one contract is decided by, as if the others stood. */
@@ -97,8 +129,8 @@ function withSound(state: ContractState, sound: ReadonlyMap<string, Contract>): 
   return { ...state, contractOf: (name) => sound.get(name) ?? state.contractOf(name) };
 }
 
-function registers(answer: ContractAnswer | undefined): boolean {
-  return answer?.kind === 'recorded' && answer.outcome.state === 'registered';
+function registers(answer: ContractAnswer): boolean {
+  return answer.kind === 'recorded' && answer.outcome.state === 'registered';
 }
 
 function waits(answer: ContractAnswer | undefined): boolean {
