@@ -816,6 +816,15 @@ export const BREAKS: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'a21-names-tried-in-any-time',
+    requirement: 'A21/judged',
+    spec: 'libs/contract/src/args.unit.spec.ts',
+    test: 'the arguments of a call are judged by the name of an argument and by each pattern that takes the name',
+    file: 'libs/contract/src/args.ts',
+    find: 'allowMatchingProperties: true,',
+    replace: 'allowMatchingProperties: false,',
+  },
+  {
     id: 'a21-schema-judged-later',
     requirement: 'A21/judged',
     spec: 'libs/contract/src/args.unit.spec.ts',

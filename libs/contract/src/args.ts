@@ -6,9 +6,9 @@ import { canonicalJson, isJsonObject } from '@recourse/kernel';
 import { Ajv } from 'ajv';
 import type { ErrorObject, FuncKeywordDefinition, Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { RE2JS } from 're2js';
 import type { Json, Rejection } from '@recourse/kernel';
 import { patternSize } from './pattern-size.js';
+import { linear } from './patterns.js';
 import { judgementsPerPlace } from './schema-cost.js';
 import { dialectOf, refProblems } from './schema-refs.js';
 
@@ -22,10 +22,6 @@ type Compiled =
   | { readonly kind: 'ready'; readonly fits: ValidateFunction; readonly perPlace: number }
   | { readonly kind: 'unusable'; readonly why: string };
 
-/**
- * Patterns of strangers, judged in time linear in the text by RE2: a pattern such as `(a+)+$` would hold up JavaScript's own engine
- * for ever. What RE2 does not know (looking ahead or behind, references back) makes a schema unusable.
- */
 const PATTERNS: NonNullable<Options['code']>['regExp'] = Object.assign(
   (pattern: string) => {
     const compiled = linear(pattern);
@@ -34,14 +30,6 @@ const PATTERNS: NonNullable<Options['code']>['regExp'] = Object.assign(
   },
   { code: 'PATTERNS' },
 );
-
-function linear(pattern: string): RE2JS {
-  try {
-    return RE2JS.compile(RE2JS.translateRegExp(pattern));
-  } catch (cause) {
-    throw new TypeError(`pattern ${pattern}: ${textOf(cause)}; a pattern may not look ahead or behind, nor refer back`);
-  }
-}
 
 const OPTIONS: Options = {
   code: { regExp: PATTERNS },
@@ -52,6 +40,8 @@ const OPTIONS: Options = {
   strictTypes: false,
   strictTuples: false,
   strictRequired: false,
+  // Else names would be tried against patterns by JavaScript's own engine.
+  allowMatchingProperties: true,
   validateFormats: false,
   validateSchema: true,
   logger: false,

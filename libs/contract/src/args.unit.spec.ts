@@ -75,6 +75,13 @@ describe('the arguments of a call', () => {
     expect(schemaProblem(unsupported)).not.toBeNull();
   });
 
+  it('are judged by the name of an argument and by each pattern that takes the name', () => {
+    const schema = { properties: { note: { type: 'string' } }, patternProperties: { '^n': { maxLength: 3 } } };
+    expect(checkArgs({ note: 'brief' }, schema)).toMatchObject([{ code: 'ARGS_VALUE', path: '/note' }]);
+    expect(checkArgs({ note: 1 }, schema)).toMatchObject([{ code: 'ARGS_TYPE', path: '/note' }]);
+    expect(checkArgs({ note: 'ok' }, schema)).toEqual([]);
+  });
+
   it('are judged under patterns that would hold up an engine that goes back', () => {
     const hostile = { type: 'string', pattern: '^(a+)+$' };
     expect(schemaProblem(hostile)).toBeNull();
