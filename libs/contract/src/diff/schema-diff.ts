@@ -5,6 +5,7 @@ import { typesIn } from '../json-pointer.js';
 import { dialectOf } from '../schema-refs.js';
 import { difference, keys, member, same } from './comparers.js';
 import type { Comparer, Difference, DifferenceKind } from './comparers.js';
+import { isClosed, lettingOff } from './let-in.js';
 
 /** What nobody judges by. No names of schemas: they have references lead elsewhere. */
 const ANNOTATIONS: readonly string[] = [
@@ -46,7 +47,7 @@ const DEPTH_MAX = 64;
  *
  * Shape:  wider bounds, fewer demands, a keyword nobody knows and a change nobody can weigh count as weakening; a new property is
  *         neutral, unless all that have no schema of their own were refused, or something was said of them. What is no longer said of a
- *         property or a pattern counts by whether the schema lets in what it does not name.
+ *         property or a pattern counts by whether the schema lets the same names in all the same, unasked.
  */
 export const argsSchema: Comparer = (from, to, path) =>
   from === undefined || to === undefined
@@ -73,17 +74,12 @@ function compare(from: Json, to: Json, spot: Spot): readonly Difference[] {
   if (same(from, to)) return [];
   if (spot.depth > DEPTH_MAX || !isJsonObject(to) || !(isJsonObject(from) || from === true))
     return [difference(spot.path, 'weakening', { from, to }, 'nothing shows that the schema is as strict')];
-  const around = { wasClosed: isClosed(from), isClosed: isClosed(to), wasRestJudged: isRestJudged(from) };
+  const around = { wasClosed: isClosed(from), wasRestJudged: isRestJudged(from), isLetOff: lettingOff(to) };
   return [...new Set([...keys(from), ...keys(to)])]
     .filter((keyword) => !ANNOTATIONS.includes(keyword))
     .flatMap((keyword) =>
       keywordOf(keyword, { from: member(from, keyword), to: member(to, keyword), ...around }, below(spot, keyword)),
     );
-}
-
-/** Does it refuse what it does not name? */
-function isClosed(schema: Json): boolean {
-  return ['additionalProperties', 'unevaluatedProperties'].some((keyword) => member(schema, keyword) === false);
 }
 
 /** Does it say something of what it does not name, and let it in? */
@@ -94,11 +90,12 @@ function isRestJudged(schema: Json): boolean {
 interface Change {
   readonly from: Json | undefined;
   readonly to: Json | undefined;
-  /** Whether the schema around it refused what it did not name, and whether it does now. */
+  /** Whether the schema around it refused what it did not name. */
   readonly wasClosed: boolean;
-  readonly isClosed: boolean;
   /** Whether the schema around it said something of what it did not name. */
   readonly wasRestJudged: boolean;
+  /** Whether the schema around it lets in now what was asked something by a name or a pattern, unasked. */
+  readonly isLetOff: ReturnType<typeof lettingOff>;
 }
 
 function keywordOf(keyword: string, change: Change, spot: Spot): readonly Difference[] {
@@ -143,9 +140,15 @@ function named(keyword: string, change: Change, spot: Spot): readonly Difference
   return [...new Set([...keys(change.from), ...keys(change.to)])].flatMap((name) => {
     const [from, to] = [member(change.from, name), member(change.to, name)];
     if (from !== undefined && to !== undefined) return compare(from, to, below(spot, name));
-    const { kind, reason } = oneSided(keyword, { ...change, from, to }, spot);
+    const isLessAsked = from !== undefined && change.isLetOff({ keyword, name, asked: from });
+    const { kind, reason } = oneSided(keyword, { ...change, from, to, isLessAsked }, spot);
     return [difference(below(spot, name).path, kind, { from, to }, reason)];
   });
+}
+
+/** Of a name that one of the two does not have. */
+interface OneSided extends Change {
+  readonly isLessAsked: boolean;
 }
 
 interface Weighed {
@@ -153,18 +156,18 @@ interface Weighed {
   readonly reason: string;
 }
 
-function oneSided(keyword: string, change: Change, spot: Spot): Weighed {
+function oneSided(keyword: string, change: OneSided, spot: Spot): Weighed {
   if (keyword === 'properties') return propertyAlone(change, spot);
   if (keyword === 'patternProperties') return patternAlone(change, spot);
   return { kind: 'neutral', reason: 'a definition comes or goes; its uses are compared where they stand' };
 }
 
 /** A property that is new lets in what was refused with all others, or lets it off what was asked of them; else it is a change of shape, as one that is refused from now on is. */
-function propertyAlone({ from, to, ...around }: Change, { isCounting }: Spot): Weighed {
+function propertyAlone({ to, isLessAsked, ...around }: OneSided, { isCounting }: Spot): Weighed {
   if (to === undefined)
-    return around.isClosed || from === true || same(from, {})
-      ? { kind: 'neutral', reason: 'an argument is gone' }
-      : { kind: 'weakening', reason: 'nothing is said of an argument any more, and anything may be in it' };
+    return isLessAsked
+      ? { kind: 'weakening', reason: 'what was asked of an argument is asked no more, and it is let in all the same' }
+      : { kind: 'neutral', reason: 'an argument is gone' };
   if (to === false) return { kind: 'neutral', reason: 'an argument is refused by its name' };
   if (around.wasClosed || isCounting)
     return { kind: 'weakening', reason: 'an argument is let in that was refused, as what nobody spoke of' };
@@ -174,9 +177,9 @@ function propertyAlone({ from, to, ...around }: Change, { isCounting }: Spot): W
 }
 
 /** A pattern lets names into a closed schema, and asks something of those of an open one of which nothing else was said. */
-function patternAlone({ to, wasClosed, isClosed: isRefused, wasRestJudged }: Change, { isCounting }: Spot): Weighed {
+function patternAlone({ to, wasClosed, wasRestJudged, isLessAsked }: OneSided, { isCounting }: Spot): Weighed {
   const isAdded = to !== undefined;
-  const isWeaker = isAdded ? wasClosed || wasRestJudged || isCounting : !isRefused;
+  const isWeaker = isAdded ? wasClosed || wasRestJudged || isCounting : isLessAsked;
   const what = isAdded ? 'names of a pattern are spoken of' : 'nothing is said of names of a pattern any more';
   return isWeaker
     ? { kind: 'weakening', reason: `${what}, which lets more through` }

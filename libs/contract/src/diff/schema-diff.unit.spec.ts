@@ -20,6 +20,10 @@ describe('a schema of arguments', () => {
   const money: ContractJson = { $defs: { money: { type: 'integer' } } };
   const ofOrder = (change: ContractJson): ContractJson =>
     args({ ...money, properties: { order: { ...order, ...change } } });
+  const closed = (schema: ContractJson): ContractJson => args({ additionalProperties: false, ...schema });
+  const spoken: ContractJson = { allOf: [{ properties: { b: {} } }], unevaluatedProperties: false };
+  const names = (before: string, count: number, schema: ContractJson = {}): ContractJson =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`${before}${at}`, schema]));
   const one = (schema: ContractJson): ContractJson => args({ properties: { a: schema } });
 
   it.each<[string, ContractJson, ContractJson, string]>([
@@ -89,6 +93,42 @@ describe('a schema of arguments', () => {
       args({ unevaluatedProperties: false, allOf: [{ additionalProperties: true }] }),
       '/allOf',
     ],
+    [
+      'an argument is let off what its name asked, and a pattern lets it in all the same',
+      closed({ properties: { note: { maxLength: 5 } }, patternProperties: { '^n': {} } }),
+      closed({ patternProperties: { '^n': {} } }),
+      '/properties/note',
+    ],
+    [
+      'an argument that its name refused is let in by a pattern',
+      closed({ properties: { note: false }, patternProperties: { '^n': {} } }),
+      closed({ patternProperties: { '^n': {} } }),
+      '/properties/note',
+    ],
+    [
+      'names are let off what a pattern asked, and another lets them in all the same',
+      closed({ patternProperties: { '^n': {}, '^no': { maxLength: 5 } } }),
+      closed({ patternProperties: { '^n': {} } }),
+      '/patternProperties/^no',
+    ],
+    [
+      'an argument is let off what a pattern asked, and its name lets it in all the same',
+      closed({ properties: { note: {} }, patternProperties: { '^n': { maxLength: 5 } } }),
+      closed({ properties: { note: {} } }),
+      '/patternProperties/^n',
+    ],
+    [
+      'an argument is let off what its name asked, and another schema may speak of it',
+      args({ ...spoken, properties: { b: { maxLength: 5 } } }),
+      args({ ...spoken, properties: {} }),
+      '/properties/b',
+    ],
+    [
+      'an argument is let off what its name asked, and nobody can look through so many patterns',
+      closed({ properties: names('b', 101, { maxLength: 5 }), patternProperties: names('^n', 100) }),
+      closed({ patternProperties: names('^n', 100) }),
+      '/properties/b100',
+    ],
     ['a keyword comes that nobody knows', args({}), args({ contentSchema: {} }), '/contentSchema'],
   ])('is weaker when %s', (_, from, to, path) => {
     const found = kinds(from, to);
@@ -104,6 +144,21 @@ describe('a schema of arguments', () => {
       'refuses by its name what it refused',
       args({ additionalProperties: false }),
       args({ additionalProperties: false, properties: { a: false } }),
+    ],
+    [
+      'refuses an argument that no pattern lets in',
+      closed({ properties: { note: { maxLength: 5 } }, patternProperties: { '^x': {} } }),
+      closed({ patternProperties: { '^x': {} } }),
+    ],
+    [
+      'asks by a pattern what it asked by the name',
+      closed({ properties: { note: { maxLength: 5 } }, patternProperties: { '^n': { maxLength: 5 }, e: {} } }),
+      closed({ patternProperties: { '^n': { maxLength: 5 }, e: {} } }),
+    ],
+    [
+      'lets names of a pattern in no more',
+      closed({ properties: { x: {} }, patternProperties: { '^n': { maxLength: 5 } } }),
+      closed({ properties: { x: {} } }),
     ],
     ['asks something of what could be anything', args({ properties: { a: true } }), one({ type: 'string' })],
   ])('is no weaker when it %s', (_, from, to) => {
