@@ -285,6 +285,15 @@ export const BREAKS: readonly Break[] = [
     replace: ' })',
   },
   {
+    id: 'd36-leg-counts-by-spelling',
+    requirement: 'D36/leg',
+    spec: 'apps/budget-accountant/src/budgets.autonomy-leg.unit.spec.ts',
+    test: 'effects of one leg that are taken back, straight count at one standing however the name of their agent is spelt, which is listed as it was spelt at first',
+    file: 'apps/budget-accountant/src/core/undoings.ts',
+    find: 'const key = personKey(agent);',
+    replace: 'const key = agent;',
+  },
+  {
     id: 'l4-leg-counts-whole',
     requirement: 'L4/standings',
     spec: 'apps/budget-accountant/src/budgets.autonomy-leg.unit.spec.ts',

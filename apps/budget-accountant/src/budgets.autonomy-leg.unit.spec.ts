@@ -7,6 +7,7 @@ import { fact, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import {
   accountant,
+  AGENT,
   judged,
   praised,
   REFUNDS,
@@ -14,6 +15,7 @@ import {
   retire,
   standingOf,
   undone,
+  undoneBy,
 } from './budgets.autonomy.testing.js';
 import { mutationOf, recorded } from './budgets.testing.js';
 
@@ -61,6 +63,14 @@ describe.each(WAYS)('effects of one leg that are taken back, $way', ({ isRebuilt
       .then(fact('AutonomyChanged', { before: 'execute_with_approval' }));
   });
 
+  it('count at one standing however the name of their agent is spelt, which is listed as it was spelt at first', () => {
+    const { desk } = accountant(isRebuilt, POLICY);
+    desk.when(undoneBy({ a: 'Agent-7', b: 'agent-7', c: 'agent:agent-7' }), 2_000);
+    expect(desk.rows('autonomy').map(({ doc }) => doc)).toMatchObject([
+      { agent_id: 'Agent-7', undone: { length: 3 }, corrections: { length: 3 } },
+    ]);
+  });
+
   it('fit a batch, with their refund, however many there are and whatever stood before', async () => {
     const { desk, entries, digest } = accountant(isRebuilt, POLICY);
     register(entries, POLICY, 'second_kind');
@@ -86,10 +96,10 @@ describe.each(WAYS)('effects of one leg that are taken back, $way', ({ isRebuilt
 
   describe('at more kinds of task than a batch holds', () => {
     const KINDS = Array.from({ length: 36 }, (_, at) => `kind_${String(at)}`);
-    const wide = () => {
+    const wide = (leg = undone('a', 'b')) => {
       const { desk, entries } = accountant(isRebuilt, null);
       for (const kind of KINDS) register(entries, POLICY, kind);
-      return { desk: desk.when(undone('a', 'b'), 2_000), entries };
+      return { desk: desk.when(leg, 2_000), entries };
     };
     /** Once: a leg that never ends is to be seen, and not to be waited for. */
     const goneOn = (desk: CoreHarness): CoreHarness =>
@@ -109,6 +119,13 @@ describe.each(WAYS)('effects of one leg that are taken back, $way', ({ isRebuilt
       for (const kind of KINDS)
         expect(standingOf(desk, kind)).toMatchObject({ undone: { length: 2 }, corrections: { length: 2 } });
       expect(desk.rows('undone_leg')).toEqual([]);
+    });
+
+    it('count at each kind of task in full, however the name of their agent is spelt', () => {
+      const { desk } = wide(undoneBy({ a: AGENT, b: 'Agent-7' }));
+      goneOn(desk);
+      expect(desk.rows('autonomy')).toHaveLength(36);
+      for (const kind of KINDS) expect(standingOf(desk, kind)).toMatchObject({ undone: { length: 2 } });
     });
 
     it('count nowhere where a person says that their trigger was wrong, however far they have counted', () => {

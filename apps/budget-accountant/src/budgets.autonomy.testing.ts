@@ -80,7 +80,16 @@ export function freeze(who: Who, verb: 'FreezeAutonomy' | 'UnfreezeAutonomy' = '
 
 /** The ledger says that effects of the agent were taken back. */
 export function undone(...effects: readonly string[]): RecordInput {
-  const members = effects.map((effect) => ({ mutation_id: mutationOf(effect), agent_id: AGENT, capability: REFUNDS }));
+  return undoneBy(Object.fromEntries(effects.map((effect) => [effect, AGENT])));
+}
+
+/** The same of effects of several, each with who made it. */
+export function undoneBy(agents: Readonly<Record<string, string>>): RecordInput {
+  const members = Object.entries(agents).map(([effect, agent_id]) => ({
+    mutation_id: mutationOf(effect),
+    agent_id,
+    capability: REFUNDS,
+  }));
   return logged(
     'recourse.mutations',
     'RecoverabilityChanged',

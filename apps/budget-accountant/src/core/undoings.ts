@@ -6,9 +6,11 @@
 //   U1. One record for each standing, however many effects of a leg count there.
 //   U2. A leg that fits no batch counts in parts, in the order of the standings' ids; each part says what remains (L4).
 //   U3. A standing counts a leg once: the next part begins behind the last one.
+//   U4. What several spellings of one agent did counts where the first of the leg stands (A3): a part would open another standing
+//       of each, and the next one find it behind itself.
 import { NOTHING } from '@recourse/event-log';
 import type { Asked, DecideContext, Decision, TimerInput } from '@recourse/event-log';
-import { deriveId } from '@recourse/kernel';
+import { deriveId, personKey } from '@recourse/kernel';
 import type { BodyOf, MovedMutation } from '@recourse/messages';
 import { partOf } from '../rules/autonomy/parts.decisions.js';
 import { changed } from '../rules/autonomy/signal.decider.js';
@@ -75,14 +77,23 @@ function counting(member: MovedMutation): MovedMutation {
 function countingOf({ tenant, members }: Leg, context: DecideContext): readonly Counting[] {
   const tasksFor = remembered((capability) => tasksOf(context, tenant, capability));
   const watchedFor = remembered((agent, capability) => watchedAt(tasksFor(capability), context, tenant, agent));
+  const spelt = new Map<string, string>();
   const found = new Map<string, Watched & { readonly ids: [string, ...string[]] }>();
   for (const { mutation_id, agent_id, capability } of members)
-    for (const at of agent_id === null ? [] : watchedFor(agent_id, capability)) {
+    for (const at of agent_id === null ? [] : watchedFor(firstSpelt(spelt, agent_id), capability)) {
       const known = found.get(at.key.autonomy_id);
       if (known === undefined) found.set(at.key.autonomy_id, { ...at, ids: [mutation_id] });
       else known.ids.push(mutation_id);
     }
   return [...found.values()];
+}
+
+/** How an agent was spelt first, whom somebody spells some way. */
+function firstSpelt(spelt: Map<string, string>, agent: string): string {
+  const key = personKey(agent);
+  const known = spelt.get(key) ?? agent;
+  spelt.set(key, known);
+  return known;
 }
 
 /** Looks once for each name: a leg has few agents and capabilities, and many effects of them. */
