@@ -755,7 +755,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'D36/false',
     spec: 'apps/budget-accountant/src/budgets.autonomy.unit.spec.ts',
     test: 'what an agent has earned at a kind of task, straight does not fall when an effect was taken back of which a person said before that its trigger was wrong (D36)',
-    file: 'apps/budget-accountant/src/core/autonomy.ts',
+    file: 'apps/budget-accountant/src/core/undoings.ts',
     find: '{ ...one, isAhead: true }',
     replace: '{ ...one, isAhead: false }',
   },

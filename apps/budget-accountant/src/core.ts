@@ -26,17 +26,8 @@ import { takenBackBy } from './core/compensations.js';
 import { decideOpen } from './rules/budget/budget.decider.js';
 import { agentOf, decideRelease, decideReserve } from './rules/budget/reservation.decider.js';
 import { decayed, decideMove } from './rules/budget/ceiling.decider.js';
-import {
-  afterBreach,
-  allowanceFor,
-  isJudgedFalse,
-  onAutonomyDue,
-  onFreeze,
-  onJudged,
-  onSignalled,
-  onUnfreeze,
-} from './core/autonomy.js';
-import { afterUndoing, onUndoingDue } from './core/undoings.js';
+import { allowanceFor, isJudgedFalse, onAutonomyDue, onFreeze, onSignalled, onUnfreeze } from './core/autonomy.js';
+import { afterBreach, afterUndoing, onJudged, onUndoingDue } from './core/undoings.js';
 import { onApprovalUsed, onReservationDue } from './core/approvals.js';
 import { onOutcome } from './core/outcomes.js';
 import { FREEZE_ROLES, UNFREEZE_ROLES } from './rules/autonomy/autonomy.messages.js';

@@ -18,7 +18,8 @@ import {
 import { escalationIdOf } from '../rules/budget/budget.decider.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
 import { escalateReservation } from '../rules/budget/overdue.decider.js';
-import { afterBreach, earnedBy } from './autonomy.js';
+import { earnedBy } from './autonomy.js';
+import { afterBreach } from './undoings.js';
 
 type Recorded = BodyOf<'recourse.mutations', 'MutationRecorded'>;
 

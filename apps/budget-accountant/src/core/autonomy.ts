@@ -21,10 +21,8 @@ import type { Allowance } from '../rules/autonomy/grant.decisions.js';
 import { changed, happeningOf, signalProblem } from '../rules/autonomy/signal.decider.js';
 import type { Change } from '../rules/autonomy/signal.decider.js';
 import type { TaskFacts } from '../rules/autonomy/standing.decisions.js';
-import { autonomies, countedIn, standingsAt, toldIdOf } from '../rows/autonomy.rows.js';
+import { autonomies, standingsAt, toldIdOf } from '../rows/autonomy.rows.js';
 import { hashOfSaid, misplacedTelling, refusedTelling, toldBefore } from './tellings.js';
-
-type MutationsBody<Type extends RecordOf<'recourse.mutations'>['type']> = BodyOf<'recourse.mutations', Type>;
 
 /** By class (D35), in millionths; nothing declared counts as irreversible. */
 const REVERSIBILITY_PPM = { reversible: WHOLE_PPM, compensable: WHOLE_PPM / 2, irreversible: 0 } as const;
@@ -52,50 +50,6 @@ export function onSignalled({ body, input, context }: Asked<AgentSignalled>): De
   return also(
     NOTHING,
     facts.map(({ key, ...at }) => changed(key, happening, at, said)),
-  );
-}
-
-/** An execution that nobody reserved, or asked about, takes its agent a rung, as a violation does. */
-export function afterBreach(decision: Decision, effect: BrokenBy | null, context: DecideContext): Decision {
-  if (effect === null || !decision.records.some(({ type }) => type === 'BudgetOverrun')) return decision;
-  const { tenant, agent_id, capability, run_id, mutation_id } = effect;
-  const changes = watched(context, { tenant, agent: agent_id, capability }).map(({ key, task, standing }) =>
-    changed(
-      key,
-      { kind: 'violation' },
-      { standing, task, now: context.now },
-      { cause: 'overrun', mutation_id, run_id },
-    ),
-  );
-  return also(decision, changes);
-}
-
-/** An effect that broke what binds its agent. */
-export interface BrokenBy {
-  readonly tenant: string;
-  readonly agent_id: string;
-  readonly capability: string;
-  readonly run_id: string;
-  readonly mutation_id: string;
-}
-
-/** A person said that a trigger was wrong: what was taken back for it counts no more, and what is yet to be will not. */
-export function onJudged({ body, context }: Asked<MutationsBody<'SourceJudged'>>): Decision {
-  const { tenant, mutation_id, run_id, by, reason, agent_id: agent, capability } = body;
-  const counted = countedIn(context.state, mutation_id).map((standing) => ({
-    ...{ key: standing, standing, isAhead: false },
-    task: taskOf(context, standing),
-  }));
-  const isCounted = ({ key }: Watched): boolean => counted.some((one) => one.key.autonomy_id === key.autonomy_id);
-  // Where it counts nowhere yet, or does not count everywhere yet.
-  const awaited = agent === null || capability === null ? [] : watched(context, { tenant, agent, capability });
-  const ahead = awaited.filter((one) => !isCounted(one)).map((one) => ({ ...one, isAhead: true }));
-  return also(
-    NOTHING,
-    [...counted, ...ahead].map(({ key, standing, task, isAhead }) => {
-      const happening = { kind: 'false_trigger', id: mutation_id, isAhead } as const;
-      return changed(key, happening, { standing, task, now: context.now }, { mutation_id, run_id, by, reason });
-    }),
   );
 }
 
@@ -157,7 +111,7 @@ function ownKind(context: DecideContext, tenant: string, taskKind: string): Para
   return { taskKind, standing: null, task: taskOf(context, { tenant, task_kind: taskKind }) };
 }
 
-function taskOf(context: DecideContext, { tenant, task_kind }: Pick<Key, 'tenant' | 'task_kind'>): TaskFacts {
+export function taskOf(context: DecideContext, { tenant, task_kind }: Pick<Key, 'tenant' | 'task_kind'>): TaskFacts {
   return factsOf(context, tenant, autonomyOf(context.views.view(entryView.name), tenant, task_kind));
 }
 
@@ -207,7 +161,7 @@ export function watchedAt(
 }
 
 /** The kinds of task of a capability at which somebody watches the agent. */
-function watched(
+export function watched(
   context: DecideContext,
   { tenant, agent, capability }: { readonly tenant: string; readonly agent: string; readonly capability: string },
 ): readonly Watched[] {

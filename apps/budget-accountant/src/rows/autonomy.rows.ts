@@ -106,7 +106,7 @@ const countedEffects = row<Counted>({
   columns: { mutation_id: 'text' },
 });
 
-/** A leg that is taken back and fits no batch: it counts in parts, and its timer goes on at once. */
+/** A leg that is taken back, or what is known of one effect, and fits no batch: it counts in parts, and its timer goes on at once. */
 export interface UndoneLeg {
   readonly undoing_id: string;
   readonly tenant: string;
@@ -116,6 +116,11 @@ export interface UndoneLeg {
   readonly after: string;
   /** Epoch milliseconds. */
   readonly due_at: number;
+  /** Absent where they were taken back. */
+  readonly cause?: 'overrun' | 'false_trigger';
+  /** Who said of a trigger that it was wrong, and why. */
+  readonly by?: string | null;
+  readonly reason?: string | null;
 }
 
 export const undoneLegs = row<UndoneLeg>({
@@ -169,16 +174,17 @@ export const autonomyChanged: Fold<'recourse.budgets', 'AutonomyChanged'> = (bod
   ];
 };
 
-/** What remains of a leg that counts in parts. */
+/** What remains of what counts in parts. */
 function remainingOf(
-  { undoing_id, remaining, tenant, run_id, autonomy_id: after }: Changed,
+  { undoing_id, remaining, tenant, run_id, autonomy_id: after, cause, by, reason }: Changed,
   due_at: number,
 ): readonly Change[] {
   if (undoing_id === null) return [];
   const address = { kind: undoneLegs.spec.kind, group: undoing_id, key: undoing_id };
+  const said = cause === 'overrun' || cause === 'false_trigger' ? { cause, by, reason } : {};
   return remaining.length === 0
     ? [{ op: 'delete', address }]
-    : [undoneLegs.put({ undoing_id, tenant, run_id, members: remaining, after, due_at })];
+    : [undoneLegs.put({ undoing_id, tenant, run_id, members: remaining, after, due_at, ...said })];
 }
 
 /** What a record counts as taken back: effects of one leg count in one record, which names the last and keeps all in its standing. */

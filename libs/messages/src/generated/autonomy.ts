@@ -65,9 +65,9 @@ export interface AutonomyChanged {
   readonly reason: string | null;
   /** Command; null for other causes. */
   readonly command_id: string | null;
-  /** Id of a leg that is taken back and counts in parts, in the last record of each part; null elsewhere. */
+  /** Id of what counts in parts: a leg that is taken back, or what is known of one effect. In the last record of each part; null elsewhere. */
   readonly undoing_id: string | null;
-  /** Effects of that leg, where they count yet: at the standings whose ids come behind this one's. Empty in its last part. */
+  /** Effects of that leg, or that one, where they count yet: at the standings whose ids come behind this one's. Empty in its last part. */
   readonly remaining: readonly MovedMutation[];
   /** Rung that was in force before. */
   readonly before: Rung;

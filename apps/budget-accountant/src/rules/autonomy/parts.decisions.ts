@@ -1,10 +1,10 @@
-// At how many standings a leg that is taken back counts in one decision: a batch holds it (L4). Pure.
+// At how many standings a leg that is taken back, or what is known of an effect, counts in one decision: a batch holds it (L4). Pure.
 import type { Key } from './autonomy.messages.js';
 
 /** Most standings of a part: each is told with all that is kept of it, some 11 KB, and 22 KB where every name in it is as long as one may be. */
 const PART_MAX = 32;
 
-/** Where a leg counts next. */
+/** Where it counts next. */
 interface Part<At> {
   readonly these: readonly At[];
   readonly isLast: boolean;
