@@ -760,6 +760,15 @@ export const BREAKS: readonly Break[] = [
     replace: '{ ...one, isAhead: false }',
   },
   {
+    id: 'd36-a-word-makes-who-watches',
+    requirement: 'D36/false',
+    spec: 'apps/budget-accountant/src/budgets.autonomy.unit.spec.ts',
+    test: 'what an agent has earned at a kind of task, straight falls with an effect whose trigger a person said was wrong while nobody watched its agent, by who watches since',
+    file: 'apps/budget-accountant/src/core/autonomy.ts',
+    find: '.filter(({ standing, task }) => standing !== null || task.version !== null);',
+    replace: '.filter(({ standing }) => standing !== undefined);',
+  },
+  {
     id: 'd36-pardoned-and-punished',
     requirement: 'D36/false',
     spec: 'apps/budget-accountant/src/budgets.autonomy.unit.spec.ts',

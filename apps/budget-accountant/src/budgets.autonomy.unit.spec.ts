@@ -238,6 +238,14 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
     expect(standingOf(desk)).toMatchObject({ undone: [{ id: mutationOf('b') }] });
   });
 
+  it('falls with an effect whose trigger a person said was wrong while nobody watched its agent, by who watches since', () => {
+    const { desk, entries } = accountant(isRebuilt, null);
+    desk.when(judged('a', false), 2_000).thenNothing();
+    register(entries, {});
+    desk.when(judged('b', false), 2_500).when(undone('a', 'b'), 3_000);
+    expect(standingOf(desk)).toMatchObject({ undone: [{ id: mutationOf('a') }], corrections: { length: 1 } });
+  });
+
   it('falls with an effect that was taken back for another trigger than the one that a person closed', () => {
     const { desk } = start();
     praised(desk)
