@@ -1193,4 +1193,13 @@ export const BREAKS: readonly Break[] = [
     find: 'somebody has reviewed it: `recourse consumers`.',
     replace: 'somebody has reviewed it: `recourse lineage consumers`.',
   },
+  {
+    id: 'guides-joined-from-the-beginning',
+    requirement: 'guides/joined',
+    spec: 'apps/cli/src/output/visible.unit.spec.ts',
+    test: 'text that somebody else wrote is looked at once, however many emoji it joins: nobody keeps an operator waiting with a long one',
+    file: 'apps/cli/src/output/visible.ts',
+    find: 'text.slice(Math.max(0, offset - LOOK_BACK), offset)',
+    replace: 'text.slice(0, offset)',
+  },
 ];

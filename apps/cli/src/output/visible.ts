@@ -10,11 +10,13 @@ const LAYOUT: ReadonlySet<string> = new Set(['\n', '\t']);
 /** Joins parts of one emoji or letter; alone it is as good as unseen. */
 const JOINER = '\u200d';
 const JOINED = /\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0f]*$/u;
+/** Units before a joiner that may be of its emoji, with room: looking back to the beginning took minutes of a text that is all joiners. */
+const LOOK_BACK = 8;
 
 /** The text with dangerous characters as `\uXXXX`: the spelling of JSON, so that a document stays one. */
 export function visible(text: string): string {
   return text.replace(DANGEROUS, (character, offset: number) =>
-    LAYOUT.has(character) || (character === JOINER && JOINED.test(text.slice(0, offset)))
+    LAYOUT.has(character) || (character === JOINER && JOINED.test(text.slice(Math.max(0, offset - LOOK_BACK), offset)))
       ? character
       : escapedCharacter(character),
   );

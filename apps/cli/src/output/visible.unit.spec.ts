@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { HOSTILE_STRINGS } from '@recourse/testing';
 import { formatFields, formatTable } from './table.js';
 import { visible, visibleOnOneLine } from './visible.js';
@@ -48,5 +48,15 @@ describe('text that somebody else wrote', () => {
     for (const text of ['refund of ₹500', 'שלום', '日本語', 'e\u0301', '👩‍👩‍👧‍👦', 'two\nlines'])
       expect(visible(text)).toBe(text);
     expect(visibleOnOneLine('two\nlines\tand a tab')).toBe('two\\nlines\\tand a tab');
+  });
+
+  it('is looked at once, however many emoji it joins: nobody keeps an operator waiting with a long one', () => {
+    const looked = jest.spyOn(RegExp.prototype, 'test');
+    const joined = '\u{1f469}\u200d'.repeat(1_000);
+    expect(visible(joined)).toBe(joined);
+    const lengths = looked.mock.calls.map(([text]) => text.length);
+    looked.mockRestore();
+    expect(lengths.length).toBeGreaterThanOrEqual(1_000);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(8);
   });
 });
