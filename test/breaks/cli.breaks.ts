@@ -1202,4 +1202,13 @@ export const BREAKS: readonly Break[] = [
     find: 'text.slice(Math.max(0, offset - LOOK_BACK), offset)',
     replace: 'text.slice(0, offset)',
   },
+  {
+    id: 'a95-uncontracted-effect-passed',
+    requirement: 'A95',
+    spec: 'apps/cli/src/probes/probes.unit.spec.ts',
+    test: 'the readiness of an agent fails binding by an effect without a contract, beside one that has its way back (A95)',
+    file: 'apps/cli/src/probes/effect.judges.ts',
+    find: '...bare.map((row) => `${nameOf(row)}: it happened without a contract`),',
+    replace: '',
+  },
 ];

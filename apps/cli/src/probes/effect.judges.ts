@@ -18,14 +18,21 @@ const fell = (row: Doc): boolean => typeof row['rollback_id'] === 'string';
 const isManual = (row: Doc): boolean =>
   ['manual_runbook', 'not_supported'].includes(String(docOf(docOf(row['terms'])['compensation'])['mode']));
 
-/** Every effect that can be undone carries the bound call that undoes it (A95). */
+/** It happened under no contract: nobody knows how to undo it, whatever stands for its capability today. */
+const isUncontracted = (row: Doc): boolean => row['terms'] === null || row['reason'] === 'UNCONTRACTED';
+
+/** Every effect that can be undone carries the bound call that undoes it, and none happened without a contract (A95). */
 export function boundBack(scope: Scope): Finding {
-  const undoable = happened(scope).filter((row) => UNDOABLE.includes(refOf(row)['reversal_class']));
-  if (undoable.length === 0) return fail(NOTHING_DONE);
+  const [done, bare] = [happened(scope), happened(scope).filter(isUncontracted)];
+  const undoable = done.filter((row) => !isUncontracted(row) && UNDOABLE.includes(refOf(row)['reversal_class']));
+  if (undoable.length + bare.length === 0) return fail(NOTHING_DONE);
   return none(
-    undoable
-      .filter((row) => !isManual(row) && docOf(refOf(row)['reversal_args'])['sha256'] === undefined)
-      .map((row) => `${nameOf(row)}: nothing is bound (${String(row['reason'])})`),
+    [
+      ...bare.map((row) => `${nameOf(row)}: it happened without a contract`),
+      ...undoable
+        .filter((row) => !isManual(row) && docOf(refOf(row)['reversal_args'])['sha256'] === undefined)
+        .map((row) => `${nameOf(row)}: nothing is bound (${String(row['reason'])})`),
+    ],
     `${String(undoable.length)} effects carry their way back`,
   );
 }

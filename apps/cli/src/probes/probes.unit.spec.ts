@@ -67,6 +67,17 @@ const EFFECT: Doc = {
     value: { amount_minor: 5, currency: 'INR' },
   },
 };
+/** One that happened before its capability had a contract. */
+const UNCONTRACTED: Doc = {
+  ...EFFECT,
+  mutation_id: 'mut_2',
+  recoverability: 'manual_resolution_required',
+  reason: 'UNCONTRACTED',
+  terms: null,
+  is_seen_undone: false,
+  rollback_id: null,
+  ref: { ...(EFFECT['ref'] as Doc), reversal_class: 'irreversible', reversal_args: null, reversal_expires_at: null },
+};
 const STEP: Doc = {
   step_id: 'st_1',
   mutation_id: 'mut_1',
@@ -423,6 +434,16 @@ describe('the readiness of an agent', () => {
       'binding',
       'a ref without assumptions (A95)',
       effects({ ref: { ...(EFFECT['ref'] as Doc), assumption_refs: [] } }),
+    ],
+    [
+      'binding',
+      'an effect without a contract, beside one that has its way back (A95)',
+      { answers: { '/v1/mutations': [EFFECT, UNCONTRACTED] } },
+    ],
+    [
+      'binding',
+      'an effect without terms, whatever a person made of it since (A95)',
+      { answers: { '/v1/mutations': [EFFECT, { ...UNCONTRACTED, reason: 'DENIED' }] } },
     ],
     ['lifecycle', 'an open end that nobody owes (A96)', effects({ execution_state: 'uncertain', awaited: null })],
     ['lifecycle', 'effects that nobody announced (A96)', effects({ planned_sha256: null })],

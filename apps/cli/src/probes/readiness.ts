@@ -53,7 +53,7 @@ export const AREAS: readonly Line<Scope>[] = [
     'P0',
     ['contracts', 'effects'],
     (scope) => worst(boundBack(scope), boundRefs(scope)),
-    'Pass `assumptionRefs` with every call, and bind every argument of the reversal in the contract.',
+    'Register a contract before it acts, pass `assumptionRefs` with every call, and bind every argument of the reversal in the contract.',
   ],
   [
     'lifecycle',
