@@ -1211,4 +1211,22 @@ export const BREAKS: readonly Break[] = [
     find: '...bare.map((row) => `${nameOf(row)}: it happened without a contract`),',
     replace: '',
   },
+  {
+    id: 'guides-undo-of-any-tenant',
+    requirement: 'guides/undo-tenant',
+    spec: 'apps/cli/src/commands/undo-and-erase.unit.spec.ts',
+    test: 'an undo for one tenant touches and shows no run of that name of another: ["undo","run-1","--reason","a mistake"]',
+    file: 'apps/cli/src/commands/undo.command.ts',
+    find: 'mutation_ids: mutation, reason, ...tenantIn(session) }',
+    replace: 'mutation_ids: mutation, reason }',
+  },
+  {
+    id: 'guides-undo-previews-any-tenant',
+    requirement: 'guides/undo-tenant',
+    spec: 'apps/cli/src/commands/undo-and-erase.unit.spec.ts',
+    test: 'an undo for one tenant touches and shows no run of that name of another: ["undo","run-1","--preview","--mutation","mut_1"]',
+    file: 'apps/cli/src/commands/undo.command.ts',
+    find: 'const query = { tenant: session.tenant, mutation_id: ids };',
+    replace: 'const query = { mutation_id: ids };',
+  },
 ];

@@ -98,6 +98,45 @@ describe('undo of a run without effects', () => {
   });
 });
 
+describe('an undo for one tenant', () => {
+  const at = () =>
+    ledger({
+      '/v1/undos': { undo_id: 'undo_1', phase: 'opened' },
+      '/v1/undos/undo_1': { undo_id: 'undo_1', outcome: 'undone', items: [], counts: {} },
+      '/v1/runs/run-1/undo-preview': { items: [], counts: {} },
+    });
+  const why = ['--reason', 'a mistake'];
+
+  it.each([
+    [
+      ['undo', 'run-1', ...why],
+      ['/v1/undos', '/v1/runs/run-1/undo-preview?tenant=acme'],
+    ],
+    [
+      ['undo', 'run-1', ...why, '--wait', '5'],
+      ['/v1/undos', '/v1/undos/undo_1?tenant=acme'],
+    ],
+    [
+      ['undo', 'run-1', '--preview', '--mutation', 'mut_1'],
+      ['/v1/runs/run-1/undo-preview?tenant=acme&mutation_id=mut_1'],
+    ],
+    [['undos', 'show', 'undo_1'], ['/v1/undos/undo_1?tenant=acme']],
+  ])('touches and shows no run of that name of another: %j', async (args, paths) => {
+    const { call, asked } = at();
+    expect(await call('--tenant', 'acme', ...args)).toBe(0);
+    expect(asked.map(({ path }) => path)).toEqual(paths);
+    for (const { method, body } of asked)
+      if (method === 'POST') expect(body).toMatchObject({ run_id: 'run-1', tenant: 'acme' });
+  });
+
+  it('is of the tenant of the token where none is named', async () => {
+    const { call, asked } = at();
+    expect(await call('undo', 'run-1', ...why)).toBe(0);
+    expect(asked.map(({ path }) => path)).toEqual(['/v1/undos', '/v1/runs/run-1/undo-preview']);
+    expect(asked[0]?.body).not.toHaveProperty('tenant');
+  });
+});
+
 describe('undos show', () => {
   const open = {
     mutation_id: 'mut_1',

@@ -2,6 +2,7 @@
 import type { Doc } from '@recourse/sdk';
 import { docOf, EdgeProblem, untilEnded } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { tenantIn } from '../entries/retiring.js';
 import { cellText, formatFields, formatTable, instant, money, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
@@ -121,14 +122,20 @@ function addUndos(undos: Command, act: Act): void {
     .argument('<undo>', 'undo id')
     .action(
       act(async (session, _options, id = '') => {
-        const report = await withSteps(session, await session.service('ledger').get(undoPath(id)));
+        const report = await withSteps(session, await undoOf(session, id));
         session.show(report, () => reportText(report));
       }),
     );
 }
 
+/** Two tenants may have a run or an undo of one name: whoever names a tenant means its own. */
+function undoOf(session: Session, id: string): Promise<Doc> {
+  return session.service('ledger').get(undoPath(id), { tenant: session.tenant });
+}
+
 function previewOf(session: Session, run: string, ids: readonly string[]): Promise<Doc> {
-  return session.service('ledger').get(`/v1/runs/${encodeURIComponent(run)}/undo-preview`, { mutation_id: ids });
+  const query = { tenant: session.tenant, mutation_id: ids };
+  return session.service('ledger').get(`/v1/runs/${encodeURIComponent(run)}/undo-preview`, query);
 }
 
 async function preview(session: Session, run: string, ids: readonly string[]): Promise<undefined> {
@@ -155,8 +162,8 @@ async function undo(
 ): Promise<ExitKind | undefined> {
   const remedy = 'Pass --reason <text>, or --preview to see what it would do.';
   const reason = await reasonIn(session, given, 'an undo', remedy);
-  const ledger = session.service('ledger');
-  const opened = await ledger.command('/v1/undos', { run_id: run, mutation_ids: mutation, reason }, idempotencyKey);
+  const body = { run_id: run, mutation_ids: mutation, reason, ...tenantIn(session) };
+  const opened = await session.service('ledger').command('/v1/undos', body, idempotencyKey);
   const parked = Number(opened['parked'] ?? 0);
   if (parked > 0)
     session.terminal.note(
@@ -171,9 +178,9 @@ async function undo(
     await noteWhereEmpty(session, run);
     return undefined;
   }
-  const path = undoPath(cellText(opened['undo_id']));
+  const id = cellText(opened['undo_id']);
   const ended = await untilEnded(
-    sayingChanges(session, () => ledger.get(path)),
+    sayingChanges(session, () => undoOf(session, id)),
     session.clock,
     {
       withinMs: wait * 1_000,
