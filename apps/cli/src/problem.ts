@@ -24,7 +24,7 @@ export const EXIT_CODES = {
   partly: {
     code: 7,
     summary:
-      'Done in part: an undo has ended and not every effect is undone, or some of several contracts were refused; which, and why, is printed.',
+      'Done in part: an undo has ended and not every effect is undone, or some of several contracts or entries were refused; which, and why, is printed.',
   },
   unproved: { code: 8, summary: 'Nothing differs, and something was left unchecked; what is printed.' },
   bug: { code: 70, summary: 'A bug.' },

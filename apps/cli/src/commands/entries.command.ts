@@ -3,6 +3,8 @@ import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
+import { sendInTurn, showFates } from '../contracts/fates.js';
+import type { Row } from '../contracts/fates.js';
 import { readDocuments } from '../contracts/files.js';
 import { entryRequests } from '../entries/entry-files.js';
 import { pathOf, retire, tenantIn } from '../entries/retiring.js';
@@ -10,6 +12,7 @@ import type { RetireOptions } from '../entries/retiring.js';
 import { cellText, formatFields, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
+import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
 import type { Act } from './options.js';
@@ -111,14 +114,14 @@ function addChanges(entries: Command, act: Act): void {
     .option('--name <name>', 'name of a single entry')
     .addOption(IDEMPOTENCY_KEY())
     .action(
-      act<RegisterOptions>(async (session, options, kind = '', ...paths) => {
-        await register(
+      act<RegisterOptions>((session, options, kind = '', ...paths) =>
+        register(
           session,
           kind,
           paths.flat().filter((path) => path !== undefined),
           options,
-        );
-      }),
+        ),
+      ),
     );
   entries
     .command('retire')
@@ -202,17 +205,30 @@ async function register(
   kind: string,
   paths: readonly string[],
   { name, idempotencyKey }: RegisterOptions,
-): Promise<void> {
-  const requests = entryRequests(readDocuments(paths, session.folder, 'entries'), name);
-  const answers: Doc[] = [];
-  // Keys are made per entry, so that one given key does not stand for several commands.
-  for (const [at, request] of requests.entries()) {
-    const key = idempotencyKey === undefined || requests.length === 1 ? idempotencyKey : `${idempotencyKey}-${at + 1}`;
-    answers.push(await session.service('contracts').command(pathOf(kind), { ...request, ...tenantIn(session) }, key));
+): Promise<ExitKind> {
+  const documents = readDocuments(paths, session.folder, 'entries');
+  const requests = entryRequests(documents, name).map((request) => ({ ...request, ...tenantIn(session) }));
+  const path = pathOf(kind);
+  const [first, ...more] = requests;
+  if (first !== undefined && more.length === 0) {
+    const answer = await session.service('contracts').command(path, first, idempotencyKey);
+    session.show(answer, () => formatFields(Object.entries(answer)));
+    return 'done';
   }
-  session.show(answers.length === 1 ? answers[0] : { items: answers }, () =>
-    answers.map((answer) => formatFields(Object.entries(answer))).join('\n\n'),
+  const sendings = requests.map((value, at) => ({ file: documents[at]?.file ?? '', value }));
+  const fates = await sendInTurn(
+    sendings.map((one) => [one]),
+    idempotencyKey,
+    (group, key) =>
+      Promise.all(
+        group.map(async (one) => {
+          const answer = await session.service('contracts').command(path, one.value, key);
+          return [one, { became: 'registered', answer }] as const;
+        }),
+      ),
   );
+  const rows = sendings.map((one): Row => ({ ...one, ...(fates.get(one) ?? { became: 'not sent', answer: {} }) }));
+  return showFates(session, rows, { one: 'entry', several: 'entries' });
 }
 
 /** What an entry is about, in a few words. */

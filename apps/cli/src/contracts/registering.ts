@@ -2,45 +2,17 @@
 import { capabilitiesNamed, parseContract } from '@recourse/contract';
 import { docOf, EdgeProblem } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
-import { formatFields, formatTable, instant } from '../output/table.js';
-import type { Column } from '../output/table.js';
-import { CliProblem, problemOf } from '../problem.js';
+import { formatFields, instant } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
+import { sendInTurn, showFates } from './fates.js';
+import type { Fate, Row, Sending } from './fates.js';
 import { withoutSchemaLink } from './files.js';
 import type { FileDocument } from './files.js';
 import { inGroups } from './lint.js';
 
-/** A contract of a file, on its way to the registry. */
-interface Sending {
-  readonly file: string;
-  readonly value: Doc;
-}
-
-/** What became of it; `unknown` where the registry did not answer, and nothing is sent after that. */
-interface Fate {
-  readonly became: 'registered' | 'unchanged' | 'proposed' | 'refused' | 'unknown' | 'not sent';
-  /** What the registry said of it; empty where it took none. */
-  readonly answer: Doc;
-  /** What waits with it, of the same request: it may need them as they will be. */
-  readonly beside?: readonly Doc[];
-  /** What was thrown instead, the same for those that were sent together. */
-  readonly thrown?: unknown;
-}
-
-type Row = Sending & Fate;
-
-const COLUMNS: readonly Column<Row>[] = [
-  { title: 'FILE', of: ({ file }) => file },
-  { title: 'CONTRACT', of: ({ answer, value }) => answer['name'] ?? value['name'] },
-  { title: 'VERSION', of: ({ answer }) => answer['version'], align: 'right' },
-  { title: 'BECAME', of: ({ became }) => became },
-];
 /** Contracts that are looked through for those that stand already. */
 const STANDING_MAX = 10_000;
-/** Statuses that are about whoever asks, whatever they send: the same is said of every file. */
-const OF_THE_ASKER: readonly (number | null)[] = [401, 429];
-
 /**
  * Registers every contract of some files.
  *
@@ -60,32 +32,20 @@ export async function registerAll(
   }
   const fates = await sendAll(session, sendings, key);
   const rows = sendings.map((one): Row => ({ ...one, ...(fates.get(one) ?? { became: 'not sent', answer: {} }) }));
-  session.show({ items: rows.map(rowJson) }, () => rowsText(rows));
-  const ended = rows.find(({ became }) => became === 'unknown');
-  if (ended !== undefined) throw ended.thrown;
-  if (rows.some(({ became }) => became === 'refused')) throw refusalOf(rows);
-  return 'done';
+  return showFates(session, rows, { one: 'contract', several: 'contracts' }, toldOf(rows));
 }
 
-/** One group at a time: each may name those before it, and those of a circle go together. Keys are made per group, so that one given key does not stand for several commands. */
+/** One group at a time: each may name those before it, and those of a circle go together. */
 async function sendAll(
   session: Session,
   sendings: readonly Sending[],
   key: string | undefined,
 ): Promise<ReadonlyMap<Sending, Fate>> {
-  const [isStanding, groups] = [await standingIn(session), ordered(sendings)];
-  const fates = new Map<Sending, Fate>();
-  for (const [at, group] of groups.entries())
-    try {
-      const groupKey = key === undefined || groups.length === 1 ? key : `${key}-${String(at + 1)}`;
-      const answers = await sent(session, group, groupKey);
-      for (const [place, one] of group.entries()) fates.set(one, fateOf(one, answers, { place, isStanding }));
-    } catch (thrown) {
-      const became = problemOf(thrown).exit === 'refused' ? 'refused' : 'unknown';
-      for (const one of group) fates.set(one, { became, answer: {}, thrown });
-      if (became === 'unknown' || (thrown instanceof EdgeProblem && OF_THE_ASKER.includes(thrown.status))) break;
-    }
-  return fates;
+  const isStanding = await standingIn(session);
+  return sendInTurn(ordered(sendings), key, async (group, groupKey) => {
+    const answers = await sent(session, group, groupKey);
+    return group.map((one, place) => [one, fateOf(one, answers, { place, isStanding })] as const);
+  });
 }
 
 function fateOf(
@@ -134,42 +94,13 @@ function ordered(sendings: readonly Sending[]): readonly (readonly Sending[])[] 
   ];
 }
 
-/** All that was refused, each with its file, as one problem; whether anything was done is in how it ends. Pure. */
-function refusalOf(rows: readonly Row[]): CliProblem {
-  const refused = rows.filter(({ became }) => became === 'refused');
-  const causes = [...new Set(refused.map(({ thrown }) => thrown))];
-  const problems = causes.flatMap((cause) => {
-    const files = refused.filter(({ thrown }) => thrown === cause).map(({ file }) => file);
-    const { code, message, problems: listed } = problemOf(cause);
-    const said = listed.length === 0 ? [{ code, message }] : listed;
-    return said.map((one) => ({ ...one, message: `${files.join(', ')}: ${one.message}` }));
-  });
-  const { code, remedy } = problemOf(causes[0]);
-  const isDone = rows.some(({ became }) => became === 'registered' || became === 'proposed');
-  const count = `${String(refused.length)} of ${String(rows.length)} contracts ${refused.length === 1 ? 'is' : 'are'}`;
-  return new CliProblem(
-    code,
-    `${count} refused: ${refused.map(({ file }) => file).join(', ')}`,
-    isDone ? 'partly' : 'refused',
-    { problems, ...(remedy === null ? {} : { remedy }), cause: causes[0] },
-  );
-}
-
-function rowJson({ file, value, became, answer, thrown }: Row): object {
-  if (thrown === undefined) return { file, name: value['name'] ?? null, became, ...answer };
-  const { code, message, problems } = problemOf(thrown);
-  return { file, name: value['name'] ?? null, became, error: { code, message, problems } };
-}
-
-/** A table, and below it what a second person has to look at. Pure. */
-function rowsText(rows: readonly Row[]): string {
+/** What is said of some below the table: what a second person has to look at. Pure. */
+function toldOf(rows: readonly Row[]): readonly string[] {
   const told = rows.filter(
     ({ became, answer: { differences } }) =>
       became === 'proposed' || (Array.isArray(differences) && differences.length > 0),
   );
-  return [formatTable(COLUMNS, rows), ...told.map(({ answer, beside }) => registrationText(answer, beside))].join(
-    '\n\n',
-  );
+  return told.map(({ answer, beside }) => registrationText(answer, beside));
 }
 
 /** Text of what the registry answers of one confirmation, or of those that were confirmed together. Pure. */

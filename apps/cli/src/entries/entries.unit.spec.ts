@@ -121,6 +121,41 @@ describe('registering entries', () => {
   });
 
   it.each([
+    [422, 'ENTRY_REFUSED', EXIT_CODES.partly.code, ['registered', 'refused', 'registered']],
+    [401, 'TOKEN_REFUSED', EXIT_CODES.partly.code, ['registered', 'refused', 'not sent']],
+    [503, 'NOT_READY', EXIT_CODES.unavailable.code, ['registered', 'unknown', 'not sent']],
+  ])('says what became of each of several where the registry answers %d to one', async (status, code, end, became) => {
+    const files = ['a', 'b', 'c'].map((name) => file(`${name}.yaml`, { ...CHARTER, name }));
+    const {
+      call: recourse,
+      out,
+      note,
+    } = desk(
+      ({ body }) => {
+        const { name = '' } = body as { readonly name?: string };
+        const [of, said] = name === 'b' ? [status, { code, message: 'no' }] : [201, { name, version: 1 }];
+        return Response.json(said, { status: of });
+      },
+      { folder },
+    );
+    expect(await recourse('entry', 'register', 'agent-charter', ...files, '--json')).toBe(end);
+    const { items } = JSON.parse(out()) as { readonly items: readonly Readonly<Record<string, unknown>>[] };
+    expect(items.map((one) => [one['file'], one['name'], one['became']])).toEqual(
+      ['a', 'b', 'c'].map((name, at) => [`${name}.yaml`, name, became[at]]),
+    );
+    expect(note()).toContain(code);
+  });
+
+  it('ends as refused where it took none of several', async () => {
+    const files = ['a', 'b'].map((name) => file(`${name}.yaml`, { ...CHARTER, name }));
+    const { code, note } = await call(['entry', 'register', 'agent-charter', ...files], {
+      'POST /v1/entries/agent_charter': [403, { code: 'ROLE_REQUIRED', message: 'it needs a role' }],
+    });
+    expect(code).toBe(EXIT_CODES.refused.code);
+    expect(note).toContain('ROLE_REQUIRED: 2 of 2 entries are refused: a.yaml, b.yaml');
+  });
+
+  it.each([
     [['entry', 'register', 'wish', 'x.yaml'], 'FILE_UNREADABLE'],
     [['entry', 'list', 'wish'], 'ENTRY_KIND_UNKNOWN'],
     [['entry', 'register', 'context_source', 'nameless.yaml'], 'ENTRY_NAME_MISSING'],
