@@ -70,7 +70,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/probes/probes.unit.spec.ts',
     test: 'the readiness of an agent fails budget by a ceiling of another agent (A101)',
     file: 'apps/cli/src/probes/budget.judges.ts',
-    find: 'return consumers.some(({ agent }) => agent === id);',
+    find: 'return consumers.some(({ agent }) => agent === personKey(id));',
     replace: 'return consumers.length > 0;',
   },
   {
@@ -1237,5 +1237,23 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/contracts/fates.ts',
     find: "problemOf(thrown).exit === 'refused' ? 'refused' : 'unknown';",
     replace: "'unknown';",
+  },
+  {
+    id: 'a94-contract-of-another-tenant',
+    requirement: 'A94',
+    spec: 'apps/cli/src/probes/probes.unit.spec.ts',
+    test: 'the readiness of an agent takes the contract of each tenant it acted in, or one of all (A94)',
+    file: 'apps/cli/src/probes/scope.ts',
+    find: 'return owner === ALL || tenant === ALL || owner === tenant;',
+    replace: 'return true;',
+  },
+  {
+    id: 'a93-agent-of-one-spelling',
+    requirement: 'A93',
+    spec: 'apps/cli/src/probes/probes.unit.spec.ts',
+    test: 'the readiness of an agent is of one agent, however its name is spelt',
+    file: 'apps/cli/src/probes/scope.ts',
+    find: "return personKey(String(docOf(row['execution'])['agent_id']));",
+    replace: "return String(docOf(row['execution'])['agent_id']);",
   },
 ];

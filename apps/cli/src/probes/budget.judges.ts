@@ -1,9 +1,10 @@
 // What probes conclude about ceilings: which of them count what an agent does, as the accountant counts it, and for which units. Pure.
+import { personKey } from '@recourse/kernel';
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import { fail, none, partial, pass, worst } from './probe.js';
 import type { Finding } from './probe.js';
-import { valueOf } from './scope.js';
+import { agentOf, ALL, tenantOf, valueOf } from './scope.js';
 import type { Scope } from './scope.js';
 
 const ACCRUED: readonly unknown[] = ['settled', 'refunded', 'reserved', 'released'];
@@ -39,9 +40,6 @@ function isCeiling(row: Doc): boolean {
   return typeof row['ceiling_minor'] === 'number' || typeof row['value_ceiling_minor'] === 'number';
 }
 
-const tenantOf = (row: Doc): string => String(docOf(row['execution'])['tenant']);
-const agentOf = (row: Doc): string => String(docOf(row['execution'])['agent_id']);
-
 /** Tenants it acted in; all that have a ceiling where nothing is on record. */
 function tenantsOf({ effects }: Scope, set: readonly Doc[]): readonly string[] {
   const acted = effects.map(tenantOf);
@@ -58,7 +56,7 @@ interface Consumer {
 function consumersIn(scope: Scope, tenant: string, unit: string | null = null): readonly Consumer[] {
   const here = scope.effects.filter((row) => tenantOf(row) === tenant);
   const moved = here.filter((row) => unit === null || unitsMoved(scope, row).includes(unit)).map(agentOf);
-  return [...new Set([...moved, ...(scope.agent === null ? [] : [scope.agent])])].map((agent) => ({
+  return [...new Set([...moved, ...(scope.agent === null ? [] : [personKey(scope.agent)])])].map((agent) => ({
     agent,
     runs: new Set(here.filter((row) => agentOf(row) === agent).map((row) => String(row['run_id']))),
   }));
@@ -72,7 +70,7 @@ function counts(row: Doc, tenant: string, consumers: readonly Consumer[]): boole
     case 'run':
       return consumers.some(({ runs }) => runs.has(id));
     case 'agent':
-      return consumers.some(({ agent }) => agent === id);
+      return consumers.some(({ agent }) => agent === personKey(id));
     default:
       return id === tenant;
   }
@@ -89,19 +87,16 @@ function isBounded(scope: Scope, set: readonly Doc[], tenant: string, unit: stri
 /** Units that capabilities of a tenant consume, and that were moved in it. */
 function unitsIn(scope: Scope, tenant: string): ReadonlySet<string> {
   const ofContracts = scope.acting
-    .filter((one) => one.tenant === tenant || one.tenant === EVERYBODY)
+    .filter((one) => one.tenant === tenant || one.tenant === ALL)
     .flatMap(({ contract }) => unitsOf(contract));
   const moved = scope.effects.filter((row) => tenantOf(row) === tenant).flatMap((row) => unitsMoved(scope, row));
   return new Set([...ofContracts, ...moved]);
 }
 
-/** Whose contract everybody's calls are under. */
-const EVERYBODY = '*';
-
 function unitsMoved({ acting }: Scope, row: Doc): readonly string[] {
   const { currency } = docOf(docOf(row['execution'])['value']);
   const declared = acting
-    .filter(({ name, tenant }) => name === row['capability'] && (tenant === EVERYBODY || tenant === tenantOf(row)))
+    .filter(({ name, tenant }) => name === row['capability'] && (tenant === ALL || tenant === tenantOf(row)))
     .flatMap(({ contract }) => unitsOf(contract));
   return typeof currency === 'string' ? [...declared, currency] : declared;
 }

@@ -1,10 +1,11 @@
 // What probes conclude about contracts. Pure.
 import { isAutomated, isUndoable, provingNothing, windowOf } from '@recourse/contract';
+import { personKey } from '@recourse/kernel';
 import { docOf } from '@recourse/sdk';
 import { lintDocuments } from '../contracts/lint.js';
 import { fail, none, partial, pass, worst } from './probe.js';
 import type { Finding } from './probe.js';
-import { chartersOf, textsOf, valueOf } from './scope.js';
+import { agentOf, chartersOf, covers, textsOf, valueOf } from './scope.js';
 import type { Scope } from './scope.js';
 import type { Standing } from './seen.js';
 
@@ -14,12 +15,17 @@ const counted = (list: readonly unknown[], what: string): string => `${String(li
 const label = ({ name, version }: Standing): string => `${name} version ${String(version)}`;
 
 /** Every capability has a contract that stands, and what acts has a class (A94). */
-export function classified({ capabilities, contracts, acting }: Scope): Finding {
+export function classified({ capabilities, uses, contracts, acting }: Scope): Finding {
   if (capabilities.length === 0) return fail(NO_CAPABILITY);
   const known = new Set(contracts.map(({ name }) => name));
+  const isBound = (name: string, where: string): boolean =>
+    contracts.some((one) => one.name === name && covers(one.tenant, where));
   return none(
     [
       ...capabilities.filter((name) => !known.has(name)).map((name) => `${name}: no contract stands`),
+      ...uses
+        .filter(({ name, tenant }) => known.has(name) && !isBound(name, tenant))
+        .map(({ name, tenant }) => `${name}: no contract stands for ${tenant}`),
       ...acting
         .filter(({ contract }) => contract.reversal_class === undefined)
         .map((one) => `${label(one)}: no reversal_class`),
@@ -192,10 +198,9 @@ export function described({ contracts }: Scope): Finding {
 /** Every agent on record has a charter, and did nothing beyond it. */
 export function chartered({ seen, effects, agent }: Scope): Finding {
   const charters = chartersOf(seen, agent);
-  const agents =
-    agent === null ? new Set(effects.map((row) => String(docOf(row['execution'])['agent_id']))) : new Set([agent]);
+  const agents = agent === null ? new Set(effects.map(agentOf)) : new Set([personKey(agent)]);
   if (agents.size === 0) return fail('no agent on record');
-  const held = new Set(charters.map((charter) => charter.agent));
+  const held = new Set(charters.map((charter) => personKey(charter.agent)));
   return none(
     [...agents].filter((one) => !held.has(one)).map((one) => `${one}: no charter`),
     `${String(agents.size)} agents have a charter`,
@@ -207,11 +212,13 @@ export function apart({ seen, effects }: Scope): Finding {
   const standing = valueOf(seen.contracts);
   if (standing.length === 0) return fail('no contract stands');
   const actors = new Set(
-    effects.flatMap((row) => [docOf(row['execution'])['agent_id'], docOf(row['execution'])['initiator']]),
+    effects.flatMap((row) => [agentOf(row), personKey(String(docOf(row['execution'])['initiator']))]),
   );
   return none(
     [
-      ...standing.filter(({ by }) => actors.has(by)).map((one) => `${label(one)}: registered by ${one.by}, who acts`),
+      ...standing
+        .filter(({ by }) => actors.has(personKey(by)))
+        .map((one) => `${label(one)}: registered by ${one.by}, who acts`),
       ...standing
         .filter(({ by, confirmed_by }) => by === confirmed_by)
         .map((one) => `${label(one)}: ${one.by} confirmed it alone`),

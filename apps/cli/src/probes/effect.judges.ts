@@ -1,10 +1,11 @@
 // What probes conclude about what happened: effects, their ways back, steps. Pure.
+import { personKey } from '@recourse/kernel';
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import { windowed } from './contract.judges.js';
 import { fail, none, partial, pass, worst } from './probe.js';
 import type { Finding } from './probe.js';
-import { happened, textsOf } from './scope.js';
+import { agentOf, happened, textsOf } from './scope.js';
 import type { Scope } from './scope.js';
 
 const NOTHING_DONE = 'no effect is on record: let the agent act once, in a rehearsal';
@@ -128,8 +129,8 @@ export function agreed({ effects, steps }: Scope): Finding {
     went.flatMap((step) => {
       const approvals = listOf(step['approvals']).map(docOf);
       const isGlass = listOf(step['glass']).length > 0;
-      const people = new Set(approvals.map(({ by }) => String(by)));
-      const agents = [docOf(step['execution'])['agent_id'], docOf(step['execution'])['initiator']];
+      const people = new Set(approvals.map(({ by }) => personKey(String(by))));
+      const agents = [agentOf(step), personKey(String(docOf(step['execution'])['initiator']))];
       const name = `${String(step['step_id'])} (${String(step['mutation_id'])})`;
       return [
         ...(people.size < Number(step['required_approvals']) && !isGlass

@@ -197,6 +197,15 @@ const without = (...fields: readonly string[]): Weakness => {
 const AGENTS = (more: Doc): Doc => ceiling({ scope: 'agent', scope_id: 'agent-7', ...more });
 const RUNS = (more: Doc): Doc => ceiling({ scope: 'run', scope_id: 'run-1', ...more });
 const STALE = (REFUND?.['stale_check'] as Doc)['condition'];
+/** Its name as another guard spells it. */
+const SPELT: Doc = { ...(EFFECT['execution'] as Doc), agent_id: 'agent:Agent-7' };
+/** Effects, of which the last has more, where all contracts are of one tenant. */
+const acting = (more: Doc, tenant: string, ...before: readonly Doc[]): Weakness => ({
+  answers: {
+    '/v1/mutations': [...before, { ...EFFECT, ...more }],
+    '/v1/contracts': [REFUND, REVERSE, LOOK].map((one) => registered(one ?? {}, { tenant })),
+  },
+});
 const answering = (path: string, ...rows: readonly Doc[]): Weakness => ({ answers: { [path]: rows } });
 
 describe('the harness audit', () => {
@@ -513,8 +522,55 @@ describe('the readiness of an agent', () => {
       refund({ verification: { ...(REFUND?.['verification'] as Doc), success_condition: STALE } }),
     ],
     ['budget', 'debt that never accrued (A101)', answering('/v1/reservations')],
+    [
+      'classification',
+      'a contract of another tenant than one it acted in (A94)',
+      acting({ execution: { ...(EFFECT['execution'] as Doc), tenant: 'globex' } }, 'acme'),
+    ],
+    [
+      'binding',
+      'an effect under another spelling of its name (A95)',
+      { answers: { '/v1/mutations': [EFFECT, { ...UNCONTRACTED, execution: SPELT }] } },
+    ],
+    [
+      'governance',
+      'an agent that agrees to its own undo under another spelling (A99)',
+      answering('/v1/steps', { ...STEP, approvals: [{ by: 'user:Asha' }] }),
+    ],
   ])('fails %s by %s', async (area, _what, weakness) => {
     expect((await reviewed(weakness)).lacking).toContain(area);
+  });
+
+  it('takes the contract of each tenant it acted in, or one of all (A94)', async () => {
+    const both = acting(
+      { mutation_id: 'mut_2', execution: { ...(EFFECT['execution'] as Doc), tenant: 'globex' } },
+      'acme',
+      EFFECT,
+    );
+    const { report } = await reviewed(both);
+    expect(report.areas.find(({ id }) => id === 'classification')?.evidence).toEqual([
+      'payments.issue_refund: no contract stands for globex',
+    ]);
+    const whole = acting({}, 'acme');
+    expect((await reviewed(whole)).lacking).toEqual([]);
+  });
+
+  it('looks at no contract of a tenant that it never was in', async () => {
+    const foreign = registered({ ...REFUND, commit_hold_ms: 0, reversal_class: 'irreversible' }, { tenant: 'globex' });
+    const standing = [...(SOUND['/v1/contracts'] as readonly Doc[]), foreign];
+    expect((await reviewed(answering('/v1/contracts', ...standing))).lacking).toEqual([]);
+  });
+
+  it('is of one agent, however its name is spelt', async () => {
+    const spelt: Weakness = {
+      answers: {
+        '/v1/mutations': [{ ...EFFECT, execution: SPELT }],
+        '/v1/entries/agent_charter': [entry('refunds', { agent: 'AGENT-7', allowed: ['payments.issue*'] })],
+        '/v1/budgets': [AGENTS({ scope_id: 'agent:agent-7' })],
+      },
+    };
+    expect((await reviewed(spelt)).lacking).toEqual([]);
+    expect((await audited(spelt)).lacking).toEqual([]);
   });
 
   it.each<[string, Doc]>([
