@@ -54,7 +54,8 @@ async function evaluate(session: Session, file: string, options: EvalOptions): P
         run_id: run,
         calls,
         answer,
-        is_known: calls.length > 0 || (one.trajectory === undefined && answer !== null),
+        // What a case says itself shows of no run that it was.
+        is_known: calls.length > 0 || (one.trajectory === undefined && answers.has(run)),
       }),
     );
   }
@@ -187,9 +188,9 @@ async function reader(
     };
   }
   const records = await acceptedInDump(dumpIn(session, dump), [MUTATIONS_LOG, CONTRACTS_LOG]);
-  const all = capabilitiesInLog(records);
+  const all = capabilitiesInLog(records, session.tenant);
   return {
-    callsOf: (run) => Promise.resolve(callsFromLog(records, run)),
+    callsOf: (run) => Promise.resolve(callsFromLog(records, run, session.tenant)),
     isKnown: (name) => Promise.resolve(all.includes(name)),
     all: () => Promise.resolve(all),
   };

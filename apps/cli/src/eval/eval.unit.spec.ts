@@ -159,11 +159,65 @@ describe('the log of a run', () => {
         record('MutationRecorded', { mutation_id: 'c', execution: execution(GET, 'run-2'), execution_state: 'failed' }),
       ],
       'run-1',
+      null,
     );
     expect(calls.map(({ tool, state, args }) => [tool, state, args])).toEqual([
       [REFUND, 'failed', { order: '4711' }],
       [MAIL, 'succeeded', { order: '4711' }],
     ]);
+  });
+});
+
+describe('a run whose name several tenants have', () => {
+  const of = (tenant: string, id: string, capability: string): Accepted => ({
+    log: 'recourse.mutations',
+    partition: 0,
+    offset: 0,
+    seq: 1,
+    hash: '',
+    type: 'MutationRecorded',
+    body: {
+      mutation_id: id,
+      execution_state: 'succeeded',
+      execution: { tenant, run_id: 'run-1', capability, args: { encoding: 'sealed' } },
+    },
+    raw: { key: null, value: Buffer.alloc(0) },
+  });
+  const records = [of('acme', 'a', GET), of('globex', 'b', REFUND)];
+
+  it('is graded by the calls of the tenant that is named', () => {
+    expect(callsFromLog(records, 'run-1', 'acme').map(({ tool }) => tool)).toEqual([GET]);
+    expect(callsFromLog(records, 'run-1', 'globex').map(({ tool }) => tool)).toEqual([REFUND]);
+    expect(callsFromLog(records.slice(0, 1), 'run-1', null).map(({ tool }) => tool)).toEqual([GET]);
+  });
+
+  it('is graded by those of none until one is named, in a dump as by the ledger', async () => {
+    expect(() => callsFromLog(records, 'run-1', null)).toThrow(
+      expect.objectContaining({ code: 'TENANT_AMBIGUOUS', remedy: expect.stringContaining('--tenant') }),
+    );
+    writeFileSync(
+      join(folder, 'suite.yaml'),
+      'id: a\ninput: x\nrun: run-1\ntrajectory: { mode: strict, steps: [{ tool: a.b }] }\n',
+    );
+    const items = ['globex', 'acme'].map((tenant) => ({ capability: GET, execution: { tenant } }));
+    const { call: recourse, note } = desk(
+      ({ pathname }) => (pathname === '/v1/mutations' ? Response.json({ items, next_cursor: null }) : undefined),
+      { folder },
+    );
+    expect(await recourse('eval', 'suite.yaml')).toBe(64);
+    expect(note()).toContain('TENANT_AMBIGUOUS: several tenants have a run run-1: acme, globex');
+  });
+
+  it('knows no capability of a dump by the contract of another', () => {
+    const contract = (name: string, tenant: string): Accepted => ({
+      ...of(tenant, '', name),
+      log: 'recourse.contracts',
+      type: 'ContractRegistered',
+      body: { name, tenant },
+    });
+    const dump = [contract(MAIL, '*'), contract('payments.own', 'acme'), ...records];
+    expect(capabilitiesInLog(dump, 'globex')).toEqual([MAIL, REFUND]);
+    expect(capabilitiesInLog(dump, null)).toEqual([MAIL, 'payments.own', GET, REFUND]);
   });
 });
 
@@ -180,14 +234,17 @@ describe('capabilities of a dump', () => {
       raw: { key: null, value: Buffer.alloc(0) },
     });
     expect(
-      capabilitiesInLog([
-        of('recourse.contracts', 'ContractRegistered', { name: REFUND }),
-        of('recourse.contracts', 'ContractRegistered', { name: REFUND }),
-        of('recourse.contracts', 'RegistrationProposed', { name: 'payments.never_stood' }),
-        of('recourse.contracts', 'EntryRegistered', { name: 'refund-reversal' }),
-        of('recourse.mutations', 'MutationRecorded', { execution: { capability: MAIL } }),
-        of('recourse.mutations', 'ExecutionOverdue', {}),
-      ]),
+      capabilitiesInLog(
+        [
+          of('recourse.contracts', 'ContractRegistered', { name: REFUND }),
+          of('recourse.contracts', 'ContractRegistered', { name: REFUND }),
+          of('recourse.contracts', 'RegistrationProposed', { name: 'payments.never_stood' }),
+          of('recourse.contracts', 'EntryRegistered', { name: 'refund-reversal' }),
+          of('recourse.mutations', 'MutationRecorded', { execution: { capability: MAIL } }),
+          of('recourse.mutations', 'ExecutionOverdue', {}),
+        ],
+        null,
+      ),
     ).toEqual([REFUND, MAIL]);
   });
 });
@@ -287,6 +344,16 @@ cases:
     const { call: recourse, out } = at([]);
     expect(await recourse('eval', suite(alone))).toBe(1);
     expect(out()).toContain('[run] nothing is on record of run-9');
+  });
+
+  it('fails a run that never was, also where the case brings its own answer and asks for no way', async () => {
+    const own =
+      'id: told\ninput: x\nrun: run-9\nanswer: It is refunded.\nmatchers: [{ kind: contains, text: refunded }]\n';
+    const { call: recourse, out } = at([]);
+    expect(await recourse('eval', suite(own))).toBe(1);
+    expect(out()).toContain('[run] nothing is on record of run-9');
+    writeFileSync(join(folder, 'answers.yaml'), 'run-9: it is refunded');
+    expect(await recourse('eval', suite(own.replace(/answer.*\n/, '')), '--answers', 'answers.yaml')).toBe(0);
   });
 
   it('gives scripts a report of the published shape, and CI its JUnit', async () => {

@@ -10,15 +10,20 @@ export const MUTATIONS_LOG = 'recourse.mutations';
 export const CONTRACTS_LOG = 'recourse.contracts';
 /** Calls of one run that are graded: matching is quadratic, and no suite means a run of more. */
 export const CALLS_MAX = 5_000;
+const ALL = '*';
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** Calls of a run, in the order in which the ledger heard of them. Errors: CliProblem(RUN_TOO_LONG), those of the edge. */
+/** Calls of a run, in the order in which the ledger heard of them. Errors: CliProblem(RUN_TOO_LONG, TENANT_AMBIGUOUS), those of the edge. */
 export async function callsFromLedger(
   ledger: EdgeClient,
   run: string,
   tenant: string | null,
 ): Promise<readonly Call[]> {
   const { items, more } = await ledger.list('/v1/mutations', { run_id: run, tenant }, CALLS_MAX);
+  ofOneTenant(
+    run,
+    items.map(({ execution }) => execution),
+  );
   if (more) throw tooLong(run);
   const place = (row: Doc): readonly [number, number] => [numberOf(row['created_at']), numberOf(row['recorded_seq'])];
   return items
@@ -40,35 +45,62 @@ export async function callsFromLedger(
     });
 }
 
-/** The same from accepted records of the ledger's log. Sealed arguments stay unreadable: a dump holds no keys. */
-export function callsFromLog(records: readonly Accepted[], run: string): readonly Call[] {
+/** The same from accepted records of the ledger's log. Sealed arguments stay unreadable: a dump holds no keys. Errors: CliProblem(RUN_TOO_LONG, TENANT_AMBIGUOUS). */
+export function callsFromLog(records: readonly Accepted[], run: string, tenant: string | null): readonly Call[] {
   const calls = new Map<string, Call>();
+  const executions: unknown[] = [];
   for (const { log, type, body: doc } of records) {
     if (log !== MUTATIONS_LOG) continue;
     const body = docOf(doc);
     const id = String(body['mutation_id']);
     const known = calls.get(id);
     const execution = docOf(body['execution']);
-    if ((type === 'MutationPlanned' || type === 'MutationRecorded') && execution['run_id'] === run)
+    const isOfRun = execution['run_id'] === run && isOf(tenant, execution['tenant']);
+    if ((type === 'MutationPlanned' || type === 'MutationRecorded') && isOfRun) {
+      executions.push(execution);
       calls.set(id, {
         ...argsOf(execution['args']),
         tool: String(execution['capability']),
         state: stateOf(type, body),
         mutation_id: id,
       });
-    else if (known !== undefined && type === 'ExecutionOverdue')
+    } else if (known !== undefined && type === 'ExecutionOverdue')
       calls.set(id, { ...known, state: stateOf(type, body) });
   }
+  ofOneTenant(run, executions);
   if (calls.size > CALLS_MAX) throw tooLong(run);
   return [...calls.values()];
 }
 
-/** Capabilities that contracts of a dump are about, retired ones too, and those that were ever called. */
-export function capabilitiesInLog(records: readonly Accepted[]): readonly string[] {
+/** Ids are chosen by whoever writes: a run of that name in another tenant is another run. Errors: CliProblem(TENANT_AMBIGUOUS). */
+function ofOneTenant(run: string, executions: readonly unknown[]): void {
+  const tenants = new Set(executions.map((one) => docOf(one)['tenant']).filter((one) => typeof one === 'string'));
+  if (tenants.size > 1)
+    throw new CliProblem(
+      'TENANT_AMBIGUOUS',
+      `several tenants have a run ${run}: ${[...tenants].sort().join(', ')}`,
+      'usage',
+      {
+        remedy: 'Name whose run it is with --tenant <tenant>.',
+      },
+    );
+}
+
+/** Null: whatever is there is meant. */
+function isOf(tenant: string | null, owner: unknown): boolean {
+  return tenant === null || tenant === ALL || owner === tenant;
+}
+
+/** Capabilities that contracts of a dump are about that bind the tenant, retired ones too, and those that were ever called in it. */
+export function capabilitiesInLog(records: readonly Accepted[], tenant: string | null): readonly string[] {
   const names = records.map(({ log, type, body }) => {
     const doc = docOf(body);
-    if (log === CONTRACTS_LOG) return type === 'ContractRegistered' ? doc['name'] : null;
-    return docOf(doc['execution'])['capability'];
+    if (log === CONTRACTS_LOG)
+      return type === 'ContractRegistered' && (doc['tenant'] === ALL || isOf(tenant, doc['tenant']))
+        ? doc['name']
+        : null;
+    const execution = docOf(doc['execution']);
+    return isOf(tenant, execution['tenant']) ? execution['capability'] : null;
   });
   return [...new Set(names.filter((name) => typeof name === 'string'))];
 }
