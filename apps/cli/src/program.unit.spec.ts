@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -111,6 +111,21 @@ describe('a drill', () => {
         },
       ],
     });
+  });
+
+  it('shows its report before it says that it cannot be written', async () => {
+    const { call, out, note } = desk({
+      'GET /v1/contracts': { body: { items: [contract(1, 'automatic')], next_cursor: null } },
+    });
+    expect(await call('drill', 'payments', '--module', kit, '--out', join(folder, 'nowhere', 'x.jsonl'))).toBe(
+      EXIT_CODES.usage.code,
+    );
+    expect(out()).toContain('there is no canary for it');
+    expect(note()).toMatch(/^FILE_UNWRITABLE: .*x\.jsonl/u);
+    expect(await call('drill', 'payments', '--module', kit, '--out', join(folder, 'x.jsonl'))).toBe(
+      EXIT_CODES.unavailable.code,
+    );
+    expect(JSON.parse(readFileSync(join(folder, 'x.jsonl'), 'utf8'))).toMatchObject({ verdict: 'not_run' });
   });
 
   it('says what is wrong with a kit, or with the name of the adapter', async () => {

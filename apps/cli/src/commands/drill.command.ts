@@ -74,12 +74,28 @@ export function addDrill(program: Command, act: Act): void {
           tenant: session.tenant ?? 'drill',
           drillId: id ?? deriveId('drill', adapter, systemClock.now(), process.pid),
         });
-        if (out !== undefined)
-          writeFileSync(resolve(session.folder, out), `${JSON.stringify(report)}\n`, { flag: 'a' });
         session.show(report, () => describe(report));
+        if (out !== undefined) added(session, out, report);
         return END[report.verdict];
       }),
     );
+}
+
+/** Canaries were made for it: what cannot be kept was shown before. Errors: CliProblem(FILE_UNWRITABLE). */
+function added({ folder }: Session, file: string, report: DrillReport): void {
+  try {
+    writeFileSync(resolve(folder, file), `${JSON.stringify(report)}\n`, { flag: 'a' });
+  } catch (cause) {
+    throw new CliProblem(
+      'FILE_UNWRITABLE',
+      `${file} cannot be written; the report is the one that was shown`,
+      'usage',
+      {
+        cause,
+        remedy: 'Name a file in a folder that is there.',
+      },
+    );
+  }
 }
 
 /** Findings, and what they come to. */

@@ -1,5 +1,5 @@
 // recourse init: a folder with an agent, the tool it acts through, a worker that undoes what it did, and their contracts.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
@@ -38,8 +38,9 @@ export function addInit(program: Command, act: Act): void {
 }
 
 function init(session: Session, folder: string, sdk: string): Promise<undefined> {
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new CliProblem('FOLDER_NOT_EMPTY', `${folder} holds something already`, 'usage', {
+  const isFile = existsSync(folder) && !statSync(folder).isDirectory();
+  if (isFile || (existsSync(folder) && readdirSync(folder).length > 0))
+    throw new CliProblem('FOLDER_NOT_EMPTY', `${folder} ${isFile ? 'is a file' : 'holds something already'}`, 'usage', {
       remedy: 'Name another folder; it is made where it is not there.',
     });
   const archives = archivesIn(sdk);

@@ -46,6 +46,11 @@ describe('recourse init', () => {
     expect(await full.call('init', 'sdk', '--sdk', 'sdk')).toBe(64);
     expect(full.note()).toContain('FOLDER_NOT_EMPTY');
     expect(readdirSync(join(scratch, 'sdk')).sort()).toEqual(ARCHIVES);
+    writeFileSync(join(scratch, 'plain'), 'x');
+    const file = atDesk();
+    expect(await file.call('init', 'plain', '--sdk', 'sdk')).toBe(64);
+    expect(file.note()).toMatch(/^FOLDER_NOT_EMPTY: .*plain is a file/u);
+    rmSync(join(scratch, 'plain'));
     const unpacked = atDesk();
     expect(await unpacked.call('init', 'new', '--sdk', 'nowhere')).toBe(64);
     expect(unpacked.note()).toMatch(/SDK_NOT_PACKED[^]*npm run pack:sdk/);

@@ -14,6 +14,7 @@ import type { ContractTerms, ObservationPhase } from '@recourse/messages';
 import { copyOf } from '../guard/copied.js';
 import { handleIn } from '../guard/handle.js';
 import { isStream, lastOf } from '../tool/streamed.js';
+import { wordsOf } from '../tool/thrown.js';
 import { DrillCalls } from './drill.calls.js';
 import type { Answered, BoundStep, Made } from './drill.calls.js';
 import { DRILL_PATHS, drifted, notRun, ofCondition, ofFinding, ofShape, resultSchemaOf } from './drill.decisions.js';
@@ -95,7 +96,8 @@ class CapabilityDrill {
 
   /** One finding per path that applies; those behind one that cannot be passed are told as not exercised. */
   async run(): Promise<readonly DrillFinding[]> {
-    const args = await this.scene.canary.args();
+    const args = await this.arguments();
+    if (args === undefined) return this.rest('the canary could not be made');
     await this.findForward('find_nothing', args, 'not_happened');
     const made = await this.forward(args);
     if (made === null) return this.rest('the canary could not be made');
@@ -104,6 +106,17 @@ class CapabilityDrill {
     if (bound === null) return this.rest('its reversal could not be bound');
     await this.undoBound(made, bound);
     return this.findings;
+  }
+
+  /** What the canary is made with; nothing where the kit has none, which is told. */
+  private async arguments(): Promise<Json | undefined> {
+    const { contract, canary } = this.scene;
+    try {
+      return await canary.args();
+    } catch (error) {
+      this.tell('forward', contract.name, notRun(`the kit gives no arguments for its canary: ${wordsOf(error)}`));
+      return undefined;
+    }
   }
 
   /** What a worker does for a step, each call judged by itself. */

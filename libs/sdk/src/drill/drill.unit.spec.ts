@@ -450,6 +450,27 @@ describe('drift of behaviour', () => {
 });
 
 describe('what a drill could not exercise', () => {
+  it.each<[string, Canary['args']]>([
+    [
+      'throw',
+      () => {
+        throw new Error('no customer is left for a canary');
+      },
+    ],
+    ['fail later', () => Promise.reject(new Error('no customer is left for a canary'))],
+  ])('is told where the arguments of its canary %s, and the others are drilled all the same', async (_how, args) => {
+    const { report, provider } = await drill({ canary: () => ({ args }) });
+    expect(report).toMatchObject({ verdict: 'not_run' });
+    expect(report.findings[0]).toMatchObject({
+      path: 'forward',
+      called: MAKE,
+      verdict: 'not_run',
+      detail: expect.stringContaining('no customer is left for a canary'),
+    });
+    expect(report.findings.every(({ verdict }) => verdict === 'not_run')).toBe(true);
+    expect(provider.effects).toEqual([]);
+  });
+
   it('is told, and is no drift: a provider that is down', async () => {
     const { report } = await drill({
       canary: ({ forward }) => ({
