@@ -102,11 +102,16 @@ function refuseUnheard({ effects, charters }: Seen, agent: string): void {
 /** Errors: CliProblem(FILE_UNREADABLE). */
 function toolsIn({ folder }: Session, file: string): readonly string[] {
   const { value } = readOne(file, folder);
-  const names = textsOf(value);
-  if (names.length > 0) return names;
-  throw new CliProblem('FILE_UNREADABLE', `${file} lists no capability`, 'usage', {
-    remedy: 'Write a list of names, such as payments.issue_refund.',
-  });
+  const listed: readonly unknown[] = Array.isArray(value) ? value : [];
+  const odd = listed.flatMap((one, at) => (typeof one === 'string' && one.trim() !== '' ? [] : [String(at + 1)]));
+  if (listed.length > 0 && odd.length === 0) return textsOf(listed);
+  const [entries, are] = odd.length === 1 ? ['entry', 'is no name'] : ['entries', 'are no names'];
+  throw new CliProblem(
+    'FILE_UNREADABLE',
+    odd.length === 0 ? `${file} lists no capability` : `${file}: ${entries} ${odd.join(', ')} ${are}`,
+    'usage',
+    { remedy: 'Write a list of names, such as payments.issue_refund.' },
+  );
 }
 
 /** Errors: InvalidArgumentError, which commander reports. */

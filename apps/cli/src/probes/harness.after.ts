@@ -66,7 +66,7 @@ export const AFTER = {
       'P0',
       ['effects', 'steps', 'ready'],
       effects.recovers,
-      'Rehearse: `recourse drill`, or `recourse undo` of a rehearsal.',
+      'Start the orchestrator, then undo what a rehearsal did: `recourse undo`.',
     ],
     [
       'governance',

@@ -428,6 +428,17 @@ describe('the readiness of an agent', () => {
     expect([report.ready, code]).toEqual([false, 1]);
   });
 
+  it('is told to undo an effect of a rehearsal, and of no drill, which records nothing', async () => {
+    const never: Weakness = effects({ recoverability: 'reversal_available', rollback_id: null, is_seen_undone: false });
+    const [one, all] = [await reviewed(never), await audited(never)];
+    const remedies = [...one.report.areas, ...all.lacking].filter(({ id }) => /recovery$|loop$/u.test(id));
+    expect(remedies.map(({ remedy }) => remedy)).toEqual([
+      expect.stringContaining('`recourse undo`'),
+      expect.stringContaining('`recourse undo`'),
+    ]);
+    expect(remedies.map(({ remedy }) => remedy).join()).not.toContain('drill');
+  });
+
   it('fails where the agent never acted', async () => {
     const { lacking } = await reviewed({ answers: { '/v1/mutations': [] } });
     expect(lacking).toEqual(['binding', 'lifecycle', 'recovery', 'governance', 'budget']);
@@ -604,6 +615,9 @@ describe('the readiness of an agent', () => {
     expect(await call('readiness', 'agent-7', '--tools', 'tools.yaml')).toBe(2);
     expect(out()).toContain('classification: fail, P0\n  mail.send_message: no contract stands');
     expect(out()).toContain('agent-7 is not ready: 9 pass, 0 partial, 1 fail, score 0.900; blocked by classification');
+    writeFileSync(join(folder, 'tools.yaml'), '[payments.issue_refund, { name: payments.send_wire }, "", 7]');
+    expect(await call('readiness', 'agent-7', '--tools', 'tools.yaml')).toBe(64);
+    expect(note()).toContain('FILE_UNREADABLE: tools.yaml: entries 2, 3, 4 are no names');
     writeFileSync(join(folder, 'tools.yaml'), '{}');
     expect(await call('readiness', 'agent-7', '--tools', 'tools.yaml')).toBe(64);
     expect(note()).toContain('FILE_UNREADABLE: tools.yaml lists no capability');

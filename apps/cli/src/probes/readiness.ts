@@ -85,7 +85,7 @@ export const AREAS: readonly Line<Scope>[] = [
     'P0',
     ['effects', 'steps', 'ready'],
     recovers,
-    'Start the orchestrator, then rehearse: `recourse drill`, or `recourse undo` of a rehearsal.',
+    'Start the orchestrator, then undo what a rehearsal did: `recourse undo`.',
   ],
   [
     'governance',
