@@ -25,6 +25,10 @@ it('what to do about a refusal names only commands and options that there are', 
   expect(mentions.flatMap((words) => mentionProblems(words))).toEqual([]);
 });
 
+it.each(sources())('%s tells people of no command and no option that there is not', (file) => {
+  expect(mentionsIn(readFileSync(file, 'utf8')).flatMap((words) => mentionProblems(words))).toEqual([]);
+});
+
 it('a command that is none, an option nobody knows, and an argument too few are noticed', () => {
   const lines = [
     'npx recourse itemz',
@@ -120,6 +124,15 @@ function quieten(command: Command): void {
   const acts: unknown = Reflect.get(command, '_actionHandler');
   if (command.commands.length === 0 || typeof acts === 'function') command.action(() => undefined);
   command.commands.forEach(quieten);
+}
+
+/** Sources of the command line that name a command of it. */
+function sources(): readonly string[] {
+  return readdirSync('apps/cli/src', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
+    .map((name) => `apps/cli/src/${name}`)
+    .filter((file) => mentionsIn(readFileSync(file, 'utf8')).length > 0)
+    .sort();
 }
 
 function pagesIn(folder: string): readonly string[] {

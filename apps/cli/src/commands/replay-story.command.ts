@@ -81,7 +81,7 @@ function otherOf({ policy, ceiling = [] }: ReplayStoryOptions, folder: string): 
   if (!review.ok)
     throw new CliProblem('POLICY_UNREADABLE', `${file} is no policy bundle`, 'usage', {
       problems: review.problems,
-      remedy: 'Name what `recourse policies register` takes.',
+      remedy: 'Name what `recourse entry register policy-bundle` takes.',
     });
   return { policy: { name, body }, ceilings: ceiling };
 }
