@@ -26,7 +26,10 @@ export const EXIT_CODES = {
     summary:
       'Done in part: an undo has ended and not every effect is undone, or some of several contracts or entries were refused; which, and why, is printed.',
   },
-  unproved: { code: 8, summary: 'Nothing differs, and something was left unchecked; what is printed.' },
+  unproved: {
+    code: 8,
+    summary: 'Nothing differs, and something was left unchecked, or a spreadsheet was cut short; what is printed.',
+  },
   bug: { code: 70, summary: 'A bug.' },
 } as const satisfies Record<string, { readonly code: number; readonly summary: string }>;
 

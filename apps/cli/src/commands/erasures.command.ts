@@ -4,6 +4,7 @@ import { formatFields } from '../output/table.js';
 import { isYes } from '../output/terminal.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
+import { instantIn } from './options.js';
 import type { Act } from './options.js';
 
 interface Options {
@@ -59,10 +60,10 @@ async function isMeant(
 }
 
 function instantOf(text: string): number {
-  const instant = Date.parse(text);
-  if (Number.isNaN(instant))
+  const instant = instantIn(text);
+  if (instant === null)
     throw new CliProblem('TIME_INVALID', `${text} is no time`, 'usage', {
-      remedy: 'Write it as 2026-11-30T00:00:00Z.',
+      remedy: 'Write it as 2026-11-30T00:00:00Z, or as a day, which begins in UTC: 2026-11-30.',
     });
   return instant;
 }

@@ -20,6 +20,12 @@ const LIMIT_DEFAULT = 200;
 
 export const LIMIT = (): Option =>
   new Option('--limit <n>', 'at most so many').default(LIMIT_DEFAULT).argParser(positiveInteger);
+/** Rows of a report that a service gives at the most: it has no further pages. */
+export const REPORT_ROWS_MAX = 500;
+export const REPORT_LIMIT = (): Option =>
+  new Option('--limit <n>', `at most so many, up to ${String(REPORT_ROWS_MAX)}`)
+    .default(LIMIT_DEFAULT)
+    .argParser(rowsOfReport);
 export const IDEMPOTENCY_KEY = (): Option =>
   new Option('--idempotency-key <key>', 'repeat the same command safely: same key, same answer');
 
@@ -28,6 +34,15 @@ export function positiveInteger(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw new InvalidArgumentError('It must be a whole number from 1.');
+}
+
+/** Errors: InvalidArgumentError, which commander reports. */
+function rowsOfReport(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value > 0 && value <= REPORT_ROWS_MAX) return value;
+  throw new InvalidArgumentError(
+    `It must be a whole number from 1 to ${String(REPORT_ROWS_MAX)}: narrow what is asked for.`,
+  );
 }
 
 /** A name; an empty one, as of an unset variable of a shell, would narrow nothing. Errors: InvalidArgumentError, which commander reports. */
@@ -43,11 +58,27 @@ export function partitionNumber(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 0.');
 }
 
+const INSTANT =
+  /^(?<day>\d{4}-\d{2}-\d{2})(?:[T ](?<time>(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,3})?)?)(?<zone>Z|[+-](?:0\d|1[0-4]):[0-5]\d))?$/;
+
+/**
+ * Epoch milliseconds of a day, which begins in UTC, or of a time that names its zone; null for anything else: a time without one
+ * means another instant on each machine, and a day that is not there would be taken for the next month's. Pure.
+ */
+export function instantIn(text: string): number | null {
+  const { day = '', time = '00:00', zone = 'Z' } = INSTANT.exec(text)?.groups ?? {};
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, day.length) !== day) return null;
+  return Date.parse(`${day}T${time}${zone}`);
+}
+
 /** An instant as epoch milliseconds. Errors: InvalidArgumentError, which commander reports. */
 export function epochMs(text: string): number {
-  const value = /^\d+$/.test(text) ? Number(text) : /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError('It must be an instant such as 2026-11-22T01:34:17Z, or epoch milliseconds.');
+  const value = /^\d+$/.test(text) ? Number(text) : instantIn(text);
+  if (Number.isSafeInteger(value)) return Number(value);
+  throw new InvalidArgumentError(
+    'It must be an instant such as 2026-11-22T01:34:17Z or 2026-11-22T07:04:17+05:30, a day such as 2026-11-22, which begins in UTC, or epoch milliseconds.',
+  );
 }
 
 /** Where the keys of payloads are, for who opens them. Errors: CliProblem(ADDRESS_UNKNOWN). */

@@ -8,10 +8,11 @@ import { describeExposure, exposureOf, percent, rowsOf } from '../reports/exposu
 import { csvOfOutcomes, describeOutcomes } from '../reports/outcomes.js';
 import { manualOf } from '../reports/manual.js';
 import type { ManualReport } from '../reports/manual.js';
+import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { epochMs, LIMIT } from './options.js';
+import { epochMs, REPORT_LIMIT, REPORT_ROWS_MAX } from './options.js';
 import type { Act } from './options.js';
-import { addReportAction, ROWS_MAX } from './shapes.js';
+import { addReportAction } from './shapes.js';
 
 const MANUAL_COLUMNS: readonly Column<Doc>[] = [
   { title: 'TENANT', of: (row) => row['tenant'] },
@@ -58,7 +59,7 @@ export function addReport(program: Command, act: Act): void {
       'shows what is open, past reversal or uncertain, what its recovery costs at most, and how long recoveries took',
     )
     .option('--capability <name>', 'of one capability')
-    .addOption(LIMIT())
+    .addOption(REPORT_LIMIT())
     .action(
       act<ReportOptions>(async (session, { capability, limit }) => {
         await showExposure(session, capability, limit);
@@ -90,7 +91,7 @@ function addOutcomes(report: Command, act: Act): void {
     .option('--from <instant>', 'ended at or after it, such as 2030-05-01T00:00:00Z', epochMs)
     .option('--to <instant>', 'ended before it', epochMs)
     .option('--csv', 'comma-separated values, for a spreadsheet')
-    .addOption(LIMIT())
+    .addOption(REPORT_LIMIT())
     .action(
       act<OutcomeOptions>(async (session, { workflow, intent, release, from, to, csv, limit }) => {
         const told = await session.service('budgets').get('/v1/reports/outcomes', {
@@ -100,11 +101,22 @@ function addOutcomes(report: Command, act: Act): void {
           from: from?.toString(),
           to: to?.toString(),
           tenant: session.tenant,
-          limit: String(Math.min(limit, ROWS_MAX)),
+          limit: String(limit),
         });
         session.show(told, () => (csv === true ? csvOfOutcomes(told) : describeOutcomes(told)));
+        return csv === true && !session.isJson ? endOfSheet(session, told) : 'done';
       }),
     );
+}
+
+/** A spreadsheet has no line for what it lacks. */
+function endOfSheet({ terminal }: Session, told: Doc): ExitKind {
+  const { items, more } = rowsOf(told);
+  if (!more) return 'done';
+  terminal.note(
+    `${String(items.length)} groups are in it, there are more: raise --limit, up to ${String(REPORT_ROWS_MAX)}, or narrow what is asked for`,
+  );
+  return 'unproved';
 }
 
 function addCounts(report: Command, act: Act): void {
@@ -114,7 +126,7 @@ function addCounts(report: Command, act: Act): void {
       'shows why actions and their recoveries end with people: tools by reason, and those whose outcomes often cannot be proven',
     )
     .option('--capability <name>', 'of one capability')
-    .addOption(LIMIT())
+    .addOption(REPORT_LIMIT())
     .action(
       act<ReportOptions>(async (session, { capability, limit }) => {
         await showManual(session, capability, limit);
@@ -139,7 +151,7 @@ function addCounts(report: Command, act: Act): void {
 
 async function showExposure(session: Session, capability: string | undefined, limit: number): Promise<void> {
   const { tenant } = session;
-  const query = { capability, tenant, limit: String(Math.min(limit, ROWS_MAX)) };
+  const query = { capability, tenant, limit: String(limit) };
   const [ledger, recoveries, { items: contracts }] = await Promise.all([
     session.service('ledger').get('/v1/reports/exposure', query),
     session.service('recoveries').get('/v1/reports/recoveries', query),
@@ -151,7 +163,7 @@ async function showExposure(session: Session, capability: string | undefined, li
 
 /** What agents did lands with people in the ledger, its recovery in the orchestrator: one ranking. */
 async function showManual(session: Session, capability: string | undefined, limit: number): Promise<void> {
-  const query = { capability, tenant: session.tenant, limit: String(Math.min(limit, ROWS_MAX)) };
+  const query = { capability, tenant: session.tenant, limit: String(limit) };
   const [actions, recoveries] = await Promise.all([
     session.service('ledger').get('/v1/reports/manual-reasons', query),
     session.service('recoveries').get('/v1/reports/manual-reasons', query),

@@ -5,12 +5,9 @@ import type { Service } from '../config.js';
 import { docsOf, formatFields } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Session } from '../session.js';
-import { IDEMPOTENCY_KEY, LIMIT } from './options.js';
+import { IDEMPOTENCY_KEY, LIMIT, REPORT_LIMIT } from './options.js';
 import type { Act } from './options.js';
 import { listSoonest, soonestText } from './soonest.js';
-
-/** Rows of a report that a service gives at the most. */
-export const ROWS_MAX = 500;
 
 /** What a person says with a command, and how it is repeated safely. */
 export interface Why {
@@ -98,10 +95,10 @@ export function addReportAction<Options extends object>(
   act: Act,
   { service, path, query, text, note }: ReportAction<Options>,
 ): void {
-  command.addOption(LIMIT()).action(
+  command.addOption(REPORT_LIMIT()).action(
     act<Options & Limited>(async (session, options) => {
       const { tenant = session.tenant, ...asked } = query?.(options, session.tenant) ?? {};
-      const limit = String(Math.min(options.limit, ROWS_MAX));
+      const limit = String(options.limit);
       const report = await session.service(service).get(path, { ...asked, tenant, limit });
       session.show(report, () => text(report));
       noteTo(session, note?.(docsOf(report['items']).length, options));

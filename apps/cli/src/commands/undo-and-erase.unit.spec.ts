@@ -225,6 +225,22 @@ describe('erase', () => {
     expect([await one.call(...args, '--yes'), one.note()]).toEqual([0, '']);
   });
 
+  it.each(['2030-02-31', '2030-05-01T00:00:00', 'May 1 2030', '2030', '1893456000000'])(
+    'erases nothing by %s, which names no instant or not the same everywhere',
+    async (text) => {
+      const { call, asked, note } = ledger({ '/v1/erasures': { keys_destroyed: 1 } });
+      expect(await call('erase', '--ended-by', text, '--reason', 'r', '--yes')).toBe(64);
+      expect(note()).toMatch(/^TIME_INVALID: .* is no time[^]*2026-11-30T00:00:00Z/u);
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it('erases what ended by a day, which begins in UTC', async () => {
+    const { call, asked } = ledger({ '/v1/erasures': { keys_destroyed: 1 } });
+    expect(await call('erase', '--ended-by', '2026-11-01', '--reason', 'r', '--yes')).toBe(0);
+    expect(asked[0]?.body).toMatchObject({ ended_by: Date.parse('2026-11-01T00:00:00Z') });
+  });
+
   it('is refused where nobody can answer', async () => {
     const { call, asked, note } = ledger({ '/v1/erasures': { erased: 1 } });
     expect(await call(...args)).toBe(64);

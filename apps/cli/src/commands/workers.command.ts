@@ -6,8 +6,9 @@ import { docsOf, formatTable, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
+import { REPORT_ROWS_MAX } from './options.js';
 import type { Act } from './options.js';
-import { addReportAction, ROWS_MAX } from './shapes.js';
+import { addReportAction } from './shapes.js';
 
 const WAITS: readonly Column<Doc>[] = [
   { title: 'ADAPTER', of: (row) => row['adapter'] },
@@ -77,7 +78,7 @@ function silentIn(report: Doc): Silent {
 /** Who is silent now; null where nobody is told. Errors: those that are bugs. */
 export async function findSilent(session: Session): Promise<Silent | null> {
   try {
-    const query = { tenant: session.tenant, limit: String(ROWS_MAX) };
+    const query = { tenant: session.tenant, limit: String(REPORT_ROWS_MAX) };
     return silentIn(docOf(await session.service('recoveries').get('/v1/workers', query)));
   } catch (problem) {
     if (!(problem instanceof EdgeProblem) && !(problem instanceof CliProblem)) throw problem;

@@ -61,6 +61,25 @@ describe('report outcomes', () => {
     expect(mails).toMatch(/^acme,mails,refund,,3,0,[\d.]+,USD,3700,,700,/);
   });
 
+  it('says that a spreadsheet lacks groups, and does not end as done', async () => {
+    const { call, out, note } = desk(table({ '/v1/reports/outcomes': { ...TOLD, more: true } }));
+    expect(await call('report', 'outcomes', '--csv')).toBe(8);
+    expect(out().split('\r\n')).toHaveLength(4);
+    expect(note()).toBe('3 groups are in it, there are more: raise --limit, up to 500, or narrow what is asked for');
+    const whole = desks();
+    expect([await whole.call('report', 'outcomes', '--csv'), whole.note()]).toEqual([0, '']);
+  });
+
+  it.each([[['outcomes']], [['exposure']], [['manual']], [['rollbacks']]])(
+    'is asked for no more rows than a service tells: %j',
+    async (args) => {
+      const { call, note, asked } = desks();
+      expect(await call('report', ...args, '--limit', '501')).toBe(64);
+      expect(note()).toContain('It must be a whole number from 1 to 500: narrow what is asked for.');
+      expect(asked).toEqual([]);
+    },
+  );
+
   it('is one document for scripts, as the service says it', async () => {
     const { call, out } = desks();
     await call('report', 'outcomes', '--json');
@@ -78,6 +97,36 @@ describe('report outcomes', () => {
     expect(asked[0]?.path).toBe(
       '/v1/reports/outcomes?workflow_id=w&intent=i&release=v2&from=1000&to=86400000&limit=200',
     );
+  });
+
+  it.each([
+    ['2030-05-01', '2030-05-01T00:00:00.000Z'],
+    ['2030-05-01T10:00Z', '2030-05-01T10:00:00.000Z'],
+    ['2030-05-01 10:00:00Z', '2030-05-01T10:00:00.000Z'],
+    ['2030-05-01T10:00:00.5+05:30', '2030-05-01T04:30:00.500Z'],
+    ['2028-02-29', '2028-02-29T00:00:00.000Z'],
+    ['1900000000000', '2030-03-17T17:46:40.000Z'],
+  ])('takes %s as %s, wherever it is asked', async (text, meant) => {
+    const { call, paths } = desks();
+    expect(await call('report', 'outcomes', '--from', text)).toBe(0);
+    expect(paths()).toEqual([`/v1/reports/outcomes?from=${String(Date.parse(meant))}&limit=200`]);
+  });
+
+  it.each([
+    '2030-05-01T00:00:00',
+    '2030-05-01T00:00',
+    '2030-02-31',
+    '2029-02-29T00:00:00Z',
+    '2030-04-31T23:00:00+02:00',
+    '2030-05-01T24:00:00Z',
+    '2030-05-01Z',
+    '2030-05',
+    '2030-05-01T10:00:00+99:00',
+  ])('takes %s for no instant: it names none, or another one elsewhere', async (text) => {
+    const { call, note, asked } = desks();
+    expect(await call('report', 'outcomes', '--from', text)).toBe(64);
+    expect(note()).toContain('a day such as 2026-11-22, which begins in UTC');
+    expect(asked).toEqual([]);
   });
 
   it('refuses an instant that is none', async () => {
