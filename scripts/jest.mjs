@@ -8,7 +8,7 @@ import { bootstrap, main } from './lib/bootstrap.mjs';
 import { prepareClusterTools } from './lib/cluster-tools.mjs';
 import { cacheDir, root } from './lib/paths.mjs';
 import { runNode } from './lib/run.mjs';
-import { JEST_SUITES, specsOf } from './lib/suites.mjs';
+import { JEST_SUITES, specsNamed, specsOf } from './lib/suites.mjs';
 import { withTestStack } from './lib/test-stack.mjs';
 
 await main(async () => {
@@ -20,7 +20,11 @@ await main(async () => {
     );
   await bootstrap({ stack: suite.stack !== 'none' });
   const parts = args.filter((arg) => !arg.startsWith('-'));
-  const specs = specsOf(kind).filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
+  const specs = specsNamed(specsOf(kind), parts);
+  if (specs === null) {
+    console.error(`${kind}: no spec fits ${parts.join(', ')}`);
+    return 1;
+  }
   const results = join(cacheDir, 'results', `${kind}.json`);
   mkdirSync(join(results, '..'), { recursive: true });
   rmSync(results, { force: true });

@@ -4,3 +4,4 @@ export const JEST_SUITES: Readonly<
 >;
 export function suiteOf(path: string): SuiteKind | null;
 export function specsOf(kind: SuiteKind): readonly string[];
+export function specsNamed(specs: readonly string[], parts: readonly string[]): readonly string[] | null;

@@ -38,6 +38,17 @@ export function specsOf(kind) {
   return specsBelow(root).filter((file) => suiteOf(relative(root, file).split(sep).join('/')) === kind);
 }
 
+/**
+ * Specs that a part of a path names: all of them without parts. Pure.
+ *
+ * @param {readonly string[]} specs @param {readonly string[]} parts
+ * @returns {readonly string[] | null} null where parts were given and none fits: nothing was shown then
+ */
+export function specsNamed(specs, parts) {
+  const named = specs.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
+  return parts.length > 0 && named.length === 0 ? null : named;
+}
+
 function specsBelow(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : specsBelow(join(folder, entry.name));

@@ -1,6 +1,6 @@
 // The lanes of proof are one table: what people read of it, and what runs them, says the same.
 import { describe, expect, it } from '@jest/globals';
-import { JEST_SUITES } from '../../scripts/lib/suites.mjs';
+import { JEST_SUITES, specsNamed } from '../../scripts/lib/suites.mjs';
 import {
   argumentsOf,
   commandOf,
@@ -119,5 +119,20 @@ describe('a run', () => {
   it('on request is a script of ours', () => {
     for (const { command } of ON_REQUEST)
       expect(filesBelow('scripts')).toContain((SCRIPTS[scriptOf(command)] ?? '').replace('node ', ''));
+  });
+});
+
+describe('a suite', () => {
+  const specs = ['/tree/libs/chain/src/head.unit.spec.ts', '/tree/apps/cli/src/order.unit.spec.ts'];
+
+  it('runs whole, or the specs that a part of a path names', () => {
+    expect(specsNamed(specs, [])).toEqual(specs);
+    expect(specsNamed(specs, ['libs/chain', 'nowhere'])).toEqual([specs[0]]);
+    expect(specsNamed([], [])).toEqual([]);
+  });
+
+  it('of which a name fits nothing has not passed: it ends with 1', () => {
+    expect(specsNamed(specs, ['libs/chian'])).toBeNull();
+    expect(textOf('scripts/jest.mjs')).toMatch(/if \(specs === null\) \{\s+console\.error\(.*\s+return 1;/u);
   });
 });
