@@ -70,7 +70,9 @@ export function parseStartOptions(args, environment = process.env) {
 
 /** A relative directory is meant from where the person stands; npm changes into the root and keeps that place in INIT_CWD. */
 function absolute(folder) {
-  return isAbsolute(folder) ? folder : resolve(join(process.env.INIT_CWD ?? process.cwd(), folder));
+  const { INIT_CWD: caller, npm_config_local_prefix: prefix } = process.env;
+  const from = prefix === process.cwd() ? (caller ?? prefix) : process.cwd();
+  return isAbsolute(folder) ? folder : resolve(join(from, folder));
 }
 
 function oneOf(flag, value, choices) {

@@ -85,6 +85,7 @@ function start(
       ...Object.fromEntries(placed),
       PATH: join(root, 'node_modules', '.bin'),
       INIT_CWD: folder,
+      npm_config_local_prefix: root,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(isRoot ? { uid, gid } : {}),
