@@ -1,14 +1,22 @@
 // Secrets of a development stack: made at the first start, kept with its data.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A secret of 32 bytes, as hex; made when it is not there. */
 export function secretIn(folder: string, name: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, name);
-  if (!existsSync(path)) writeFileSync(path, randomBytes(32).toString('hex'), { mode: 0o600 });
+  makeOnce(path, () => randomBytes(32).toString('hex'));
   return readFileSync(path, 'utf8').trim();
+}
+
+/** Written aside and renamed: a start that is ended meanwhile leaves no part of a secret under its name. An empty file is none. */
+function makeOnce(path: string, make: () => string | Buffer): void {
+  if (existsSync(path) && readFileSync(path, 'utf8').trim() !== '') return;
+  const partial = `${path}.${String(process.pid)}.new`;
+  writeFileSync(partial, make(), { mode: 0o600 });
+  renameSync(partial, path);
 }
 
 /** The key under which edges sign commands, and the one of leases, as paths of files. */
@@ -43,9 +51,7 @@ export function signingKeyOf(folder: string, user: string): string {
   const keys = join(folder, 'keys');
   mkdirSync(keys, { recursive: true, mode: 0o700 });
   const path = join(keys, `${user}.pem`);
-  if (existsSync(path)) return path;
-  const { privateKey } = generateKeyPairSync('ed25519');
-  writeFileSync(path, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
+  makeOnce(path, () => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }));
   return path;
 }
 
