@@ -684,8 +684,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/init/init.unit.spec.ts',
     test: 'recourse init touches nothing where something is, and says how the SDK is packed where it is not',
     file: 'apps/cli/src/commands/init.command.ts',
-    find: 'if (existsSync(folder) && readdirSync(folder).length > 0)',
-    replace: "if (existsSync(join(folder, 'package.json')))",
+    find: '(existsSync(folder) && readdirSync(folder).length > 0)',
+    replace: "existsSync(join(folder, 'package.json'))",
   },
   {
     id: 'a100-refusal-of-a-rule-unsaid',
@@ -1372,5 +1372,14 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/commands/replay-story.command.ts',
     find: '`recourse entry register policy-bundle`',
     replace: '`recourse policies register`',
+  },
+  {
+    id: 'guides-folder-left-behind',
+    requirement: 'guides/callers-folder',
+    spec: 'apps/cli/src/callers-folder.unit.spec.ts',
+    test: 'a relative path under whatever another program left in INIT_CWD is meant from where the person stands',
+    file: 'apps/cli/src/callers-folder.ts',
+    find: "environment['npm_config_local_prefix'] === current ?",
+    replace: "environment['INIT_CWD'] !== current ?",
   },
 ];
