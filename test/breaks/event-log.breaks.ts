@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'l10-failed-timer-takes-a-new-deadline',
+    requirement: 'L10/failed',
+    spec: 'libs/event-log/src/timers.unit.spec.ts',
+    test: 'timers whose decision failed leave a time alone that their row was given in the same batch',
+    file: 'libs/event-log/src/timers.ts',
+    find: 'if (this.#due.get(id) !== timer) continue;',
+    replace: '',
+  },
+  {
+    id: 'l10-failed-timers-hide-others',
+    requirement: 'L10/failed',
+    spec: 'libs/event-log/src/timers.unit.spec.ts',
+    test: 'timers whose decision failed hide none that the store has behind them, however many fail',
+    file: 'libs/event-log/src/timers.ts',
+    find: 'const max = LOAD_MAX + this.#putOff.size + this.#spent.size;',
+    replace: 'const max = LOAD_MAX;',
+  },
+  {
     id: 'd61-parked-under-a-name-of-nobody',
     requirement: 'D61/parked',
     spec: 'libs/event-log/src/redriven.unit.spec.ts',

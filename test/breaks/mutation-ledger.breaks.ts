@@ -2,12 +2,21 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a24-uncertain-after-cancel-never-rests',
+    requirement: 'A24/after-cancel',
+    spec: 'apps/mutation-ledger/src/core/mutations.after-cancel.unit.spec.ts',
+    test: 'an effect that took hold in spite of its cancel, straight is settled as soon as it is found out that it did not',
+    file: 'apps/mutation-ledger/src/core/consumers.part.ts',
+    find: "recoverability === 'manual_resolution_required' || execution_state === 'failed' || isRead(terms, ref);",
+    replace: "recoverability === 'manual_resolution_required' || isRead(terms, ref);",
+  },
+  {
     id: 'a24-cancelled-for-good',
     requirement: 'A24/after-cancel',
     spec: 'apps/mutation-ledger/src/core/mutations.after-cancel.unit.spec.ts',
     test: "an effect that took hold in spite of its cancel, straight is a person's: no preview says that there is nothing to undo, and no undo that it is undone",
     file: 'apps/mutation-ledger/src/rules/mutation/mutation.transitions.ts',
-    find: "cancelled: { ...NONE, committed: 'manual_resolution_required' },",
+    find: "cancelled: { ...NONE, committed: 'manual_resolution_required', manual_required: 'manual_resolution_required' },",
     replace: "cancelled: { ...NONE, committed: 'cancelled' },",
   },
   {
@@ -462,7 +471,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/rules/mutation/mutation.transitions.property.unit.spec.ts',
     test: 'any sequence of events gives what took hold in spite of its cancel to a person, and cancels nothing that was committed',
     file: 'apps/mutation-ledger/src/rules/mutation/mutation.transitions.ts',
-    find: "cancelled: { ...NONE, committed: 'manual_resolution_required' },",
+    find: "cancelled: { ...NONE, committed: 'manual_resolution_required', manual_required: 'manual_resolution_required' },",
     replace: "cancelled: { ...NONE, committed: 'committed' },",
   },
   {

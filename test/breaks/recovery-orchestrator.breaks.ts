@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a24-after-cancel-in-no-words',
+    requirement: 'C33',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.advanced.unit.spec.ts',
+    test: 'a rolled-back commit whose execution turns out later, straight goes to a person when it was let go in spite of its cancel',
+    file: 'apps/recovery-orchestrator/src/rules/step/opening.decisions.ts',
+    find: "marked.reason === AFTER_CANCEL ? 'cancelled' : marked.recoverability",
+    replace: 'marked.recoverability',
+  },
+  {
     id: 'p12-own-and-still-without-call',
     requirement: 'P12/handle',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.advanced.unit.spec.ts',

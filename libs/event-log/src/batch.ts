@@ -555,6 +555,7 @@ export class BatchRun {
         reason: 'PARKED_TRUNCATED',
         detail: 'it is longer than wires take, and only its first bytes were kept; have its source send less at a time',
       };
+    if (this.#parkedValue(doc) === null) return PARKED_ERASED;
     if (doc.reason === FOREIGN_PARTITION) return this.#sendHome(doc);
     if (doc.reason === BATCH_UNREADABLE)
       return { reason: 'STILL_UNREADABLE', detail: 'these are no records; discard it, and have them sent again' };
@@ -588,8 +589,7 @@ export class BatchRun {
   /** All bytes of a parked record, those that were not kept as its log holds them; or why there are none. */
   #wholeOf(doc: Doc, place: RecordPlace): Buffer | Problem {
     const kept = this.#parkedValue(doc);
-    if (kept === null)
-      return { reason: 'PARKED_ERASED', detail: 'the key that sealed this record was destroyed; discard it' };
+    if (kept === null) return PARKED_ERASED;
     if (!isTruncated(doc)) return kept;
     const found = this.context.original(place);
     return found !== null && sha256(found).toString('hex') === doc.value_sha256
@@ -730,6 +730,11 @@ export class BatchRun {
     batch.foresee(record.body, (member) => scopes.get(member) ?? null);
   }
 }
+
+const PARKED_ERASED: Problem = {
+  reason: 'PARKED_ERASED',
+  detail: 'the key that sealed this record was destroyed; discard it',
+};
 
 const KEY_REUSED: CommandAnswer = {
   status: 'rejected',

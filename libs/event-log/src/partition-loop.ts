@@ -569,13 +569,15 @@ export class PartitionLoop {
   }
 
   #timersFailed(timers: readonly FailedTimer[]): void {
+    const [first] = timers;
+    if (first === undefined) return;
     const failed = timers.map(({ timer, cause }) => {
       const { kind, key } = timer.address;
-      const problem = `timer of ${kind}/${key} failed, and is tried again: ${messageOf(cause)}`;
-      this.#report('timer', cause instanceof Failure ? cause : new Error(problem, { cause }));
-      return { timer, problem };
+      return { timer, problem: `timer of ${kind}/${key} failed, and is tried again: ${messageOf(cause)}` };
     });
-    if (failed.length > 0) this.#timers.putOff(failed, this.#decisionTime());
+    this.#timers.putOff(failed, this.#decisionTime());
+    const told = `${failed[0]?.problem ?? ''} (one of ${String(failed.length)})`;
+    this.#report('timer', first.cause instanceof Failure ? first.cause : new Error(told, { cause: first.cause }));
   }
 
   /** Inputs that led to nothing (L3). */

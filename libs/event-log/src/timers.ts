@@ -104,11 +104,13 @@ export class Timers {
     const until = now + HORIZON_MS;
     // What is written while the store is asked may be missing from what it tells.
     const unwritten = new Map(this.#unwritten);
-    const found = await store.due(until, LOAD_MAX);
+    // What failed, or fired and changed nothing, is known to be first there.
+    const max = LOAD_MAX + this.#putOff.size + this.#spent.size;
+    const found = await store.due(until, max);
     const fresh = found.filter(({ address }) => !unwritten.has(idOf(address)));
     for (const { address, dueAt } of fresh) this.#find(idOf(address), { source: 'timer', address, dueAt });
     this.#isStoreOld = this.#unwritten.size > 0 && fresh.length < found.length / 2;
-    this.#complete = found.length < LOAD_MAX;
+    this.#complete = found.length < max;
     // Of the last instant that was fetched others may be left in the store: what is at hand for certain ends before it.
     this.#horizon = this.#complete ? until : Math.max(this.#horizon, (found[found.length - 1]?.dueAt ?? until) - 1);
     for (const [id, { address, dueAt }] of unwritten)
@@ -150,6 +152,8 @@ export class Timers {
   putOff(failed: readonly { readonly timer: TimerInput; readonly problem: string }[], now: number): void {
     for (const { timer, problem } of failed) {
       const id = idOf(timer.address);
+      // What else was decided with it may have given its row another time.
+      if (this.#due.get(id) !== timer) continue;
       this.#due.delete(id);
       this.#putOff.set(id, { timer, problem, againAt: now + FAILED_AGAIN_MS });
     }

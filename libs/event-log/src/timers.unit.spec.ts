@@ -118,6 +118,36 @@ describe('timers of a store', () => {
   });
 });
 
+describe('timers whose decision failed', () => {
+  const put = (key: string, dueAt: number): Change => ({ op: 'put', row: { ...address(key), dueAt, doc: {} } });
+  const failedOf = (timers: Timers, now: number) => timers.ready(now).map((timer) => ({ timer, problem: 'broken' }));
+
+  it('leave a time alone that their row was given in the same batch', async () => {
+    const timers = new Timers();
+    await timers.load(new DueRows([]).store, NOW);
+    timers.apply([put('moved', NOW + 1)], 1);
+    const failed = failedOf(timers, NOW + 1);
+    timers.apply([put('moved', NOW + 9)], 2);
+    timers.putOff(failed, NOW + 1);
+    expect([timers.next(), timers.trouble]).toEqual([NOW + 9, null]);
+  });
+
+  it('hide none that the store has behind them, however many fail', async () => {
+    const due = new DueRows(Array.from({ length: 5_001 }, (_, n) => NOW + n));
+    const timers = new Timers();
+    const now = NOW + 5_000;
+    for (let at = now; timers.needsLoad(at); at += 1) {
+      await timers.load(due.store, at);
+      for (let ready = failedOf(timers, at); ready.length > 0; ready = failedOf(timers, at)) {
+        if (ready.some(({ timer }) => timer.dueAt === now)) return;
+        timers.putOff(ready, at);
+      }
+      if (due.asked > 10) break;
+    }
+    expect('the last one fired').toBe(due.asked);
+  });
+});
+
 describe('timers of a store that is behind', () => {
   const put = (key: string, dueAt: number): Change => ({ op: 'put', row: { ...address(key), dueAt, doc: {} } });
   const firing = (timers: Timers, now: number): readonly string[] =>

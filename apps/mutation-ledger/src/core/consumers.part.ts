@@ -122,7 +122,9 @@ function noticesOfNews({
   const derivation: NoticeOf<DerivationAnnounced> = { tenant, run_id, mutation_id, parents };
   const derived: readonly Derived[] =
     parents.length === 0 ? [] : [{ key: run_id, type: 'DerivationAnnounced', body: derivation }];
-  if (rollback_id === null || (recoverability !== 'manual_resolution_required' && !isRead(terms, ref))) return derived;
+  const isAtRest =
+    recoverability === 'manual_resolution_required' || execution_state === 'failed' || isRead(terms, ref);
+  if (rollback_id === null || !isAtRest) return derived;
   const { subject_ref } = ref;
   const derived_from = parentsElsewhere(execution);
   return [

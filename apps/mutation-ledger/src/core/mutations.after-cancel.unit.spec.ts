@@ -1,6 +1,7 @@
 // What took hold in spite of its cancel did not end with it: it is a person's, and nobody is told that there is nothing to undo (P12).
 import { describe, expect, it } from '@jest/globals';
 import { contractDigest } from '@recourse/contract';
+import type { Doc } from '@recourse/event-log';
 import type { ToolExecuted } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import { undoPreview } from '../reads/undo-preview.query.js';
@@ -11,6 +12,7 @@ import {
   command,
   contractText,
   envelope,
+  escalated,
   executed,
   intent,
   ledger,
@@ -45,6 +47,12 @@ describe.each(WAYS)('an effect that took hold in spite of its cancel, $way', ({ 
     return undoReport(row?.doc as unknown as UndoDoc, mutations(run)).items[0]; // rows of this kind are undos
   };
 
+  const settledAs = (run: Run): readonly unknown[] =>
+    run
+      .derived()
+      .flatMap(({ type, body }) => (type === 'RollbackSettled' ? (body['members'] as readonly Doc[]) : []))
+      .map(({ recoverability }) => recoverability);
+
   it("is a person's: no preview says that there is nothing to undo, and no undo that it is undone", () => {
     const run = told({}).then(
       fact('MutationRecorded', {
@@ -63,7 +71,18 @@ describe.each(WAYS)('an effect that took hold in spite of its cancel, $way', ({ 
     run.then(fact('MutationRecorded', { execution_state: 'uncertain', recoverability: 'cancelled' }));
     expect(previewed(run)).toMatchObject({ outcome: 'not_known_yet' });
     expect(undone(run)).toMatchObject({ outcome: 'still_open' });
-    expect(run.derived().map(({ type }) => type)).not.toContain('RollbackSettled');
+    expect(settledAs(run)).toEqual([]);
+    run.when(escalated('FORWARD_UNRESOLVED'), NOW + 5);
+    expect(settledAs(run)).toEqual(['manual_resolution_required']);
+    expect(mutations(run)).toMatchObject([{ recoverability: 'manual_resolution_required' }]);
+  });
+
+  it('is settled as soon as it is found out that it did not', () => {
+    const run = told({ outcome: 'uncertain', error_kind: 'timeout', result: null, external_transaction_ref: null });
+    undone(run);
+    const failed = { outcome: 'failed', error_kind: 'rejected', result: null, external_transaction_ref: null } as const;
+    run.when(executed(refund({ contract_digest: DIGEST, event_id: 'evt-later', ...failed })), NOW + 5);
+    expect(settledAs(run)).toEqual(['cancelled']);
   });
 
   it('has nothing to undo where its agent tells that it did not', () => {

@@ -140,7 +140,7 @@ describe.each(WAYS)('a rolled-back commit whose execution turns out later, $way'
 
   it('goes to a person when it was let go in spite of its cancel', () => {
     opened({ ...FAILED, recoverability: 'cancelled' })
-      .when(recordedAgain({ recoverability: 'cancelled' }), LEARNT_AT)
+      .when(recordedAgain({ recoverability: 'manual_resolution_required', reason: 'EXECUTED_AFTER_CANCEL' }), LEARNT_AT)
       .then(
         fact('MutationAdvanced', { reason: 'EXECUTED_AFTER_CANCEL' }),
         fact('StepEscalated', { reason: 'EXECUTED_AFTER_CANCEL' }),

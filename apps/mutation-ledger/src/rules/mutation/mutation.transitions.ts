@@ -111,7 +111,7 @@ export const RECOVERABILITY_AFTER = {
   },
   compensated: NONE,
   // What took hold in spite of a cancel is a person's.
-  cancelled: { ...NONE, committed: 'manual_resolution_required' },
+  cancelled: { ...NONE, committed: 'manual_resolution_required', manual_required: 'manual_resolution_required' },
 } as const satisfies Record<RecoverabilityState, Record<RecoverabilityMove, RecoverabilityState | null>>;
 
 /** States nothing leads out of. */

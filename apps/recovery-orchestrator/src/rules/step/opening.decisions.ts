@@ -47,7 +47,8 @@ export interface Around {
 /** Decides what is done about a marked commit: as its plan holds it. */
 export function openStep(marked: Marked, now: number, policy: RecoveryPolicy, around: Around): Planned {
   const { ref, handle, missing } = handled(marked, around);
-  const decided = decideOn({ ...marked, ref }, handle, now, policy);
+  const recoverability = marked.reason === AFTER_CANCEL ? 'cancelled' : marked.recoverability;
+  const decided = decideOn({ ...marked, ref, recoverability }, handle, now, policy);
   const lacking = missing ?? lackingFor(handle, marked.reason);
   return { ...opened({ ...marked, ref }, decided.chosen, now, policy), ...decided.bound, lacking };
 }
@@ -148,6 +149,9 @@ interface Handled {
 export const HANDLE_CLAIMED = 'HANDLE_CLAIMED' satisfies DecisionReason;
 /** Of one that named its handle after it fell: until the ledger knows whose it is, nothing is called by it. */
 export const HANDLE_ASKED = 'HANDLE_ASKED' satisfies DecisionReason;
+
+/** Of one that took hold in spite of its cancel. */
+const AFTER_CANCEL = 'EXECUTED_AFTER_CANCEL' satisfies DecisionReason;
 
 /** The handle, with arguments from earlier compensations where the contract takes some from there. */
 function handled(marked: Marked, { contract, steps }: Around): Handled {
