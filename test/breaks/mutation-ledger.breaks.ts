@@ -3243,4 +3243,13 @@ export const BREAKS: readonly Break[] = [
     find: "if (next === null) return entry?.['until'];",
     replace: "if (next === null || entry !== undefined) return entry?.['until'];",
   },
+  {
+    id: 'A4-busy-effects-sorted-whole',
+    requirement: 'A4/busy',
+    spec: 'apps/mutation-ledger/src/reads/mutation-statements.unit.spec.ts',
+    test: 'a page of effects and of what undid some is cut in each table, before the rows of both are put in order',
+    file: 'apps/mutation-ledger/src/reads/mutation-statements.ts',
+    find: 'NULL::bytea FROM ${COMPENSATION}${where}${cut})`',
+    replace: 'NULL::bytea FROM ${COMPENSATION}${where})`',
+  },
 ];

@@ -46,6 +46,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   REGISTRY_UNAVAILABLE: waitsFor('schema registry'),
   DATABASE_UNAVAILABLE: waitsFor('database'),
   READ_TOO_LONG: 'Ask for less: `--tenant`, and the other filters of the command (`--help`).',
+  READS_BUSY: 'Ask again in a moment: others read very much just now.',
   KEY_STORE_UNAVAILABLE: waitsFor('key store'),
   SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
   OUTCOME_PENDING:

@@ -45,6 +45,7 @@ const standings = row<StandingStatement>({
   indexes: [
     ['tenant', 'ref'],
     ['tenant', 'is_disputed'],
+    ['tenant', 'run_id'],
   ],
 });
 

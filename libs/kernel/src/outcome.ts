@@ -141,6 +141,12 @@ export const FAILURES = {
     summary:
       'A read took longer than one may and was given up; nothing else is wrong, and nothing waits for it. Ask for less: one tenant, run, capability or agent.',
   },
+  READS_BUSY: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'Other reads had every connection that reads may take, for longer than one waits; the database is well, and what agents do goes on. Ask again: Retry-After says when.',
+  },
   KEY_STORE_UNAVAILABLE: {
     retry: 'backoff',
     httpStatus: 503,

@@ -36,7 +36,7 @@ export {
 } from './inbound/http/cursor.js';
 export type { CursorHint } from './inbound/http/cursor.js';
 export { listsController } from './inbound/http/lists.js';
-export type { Named } from './inbound/http/lists.js';
+export type { ListSpec, Named } from './inbound/http/lists.js';
 export { CommandRoute, Given, Id, Queried, ReadRoute } from './inbound/http/routes.js';
 export { verbsController } from './inbound/http/verbs.js';
 export { oneQuery, pageQuery, Reads } from './inbound/http/reads.js';
@@ -49,6 +49,7 @@ export type { ProjectedView } from './outbound/postgres-schema.js';
 export { docOf } from './outbound/postgres-statements.js';
 export { manualReport } from './manual-reasons.js';
 export type { ManualReason, ManualReport } from './manual-reasons.js';
+export { anyPartition, pageStatement } from './outbound/page-statements.js';
 export { limitTo, literals, NOW_MS, numberOrNull, Parameters, Queries, whereOf } from './outbound/sql.js';
 export type { Limited, Query } from './outbound/sql.js';
 export type { PageQuery, PlacedRow } from './projection-reads.js';

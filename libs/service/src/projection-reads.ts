@@ -16,6 +16,8 @@ export interface PageQuery {
   readonly after?: PagePosition | undefined;
   /** Rows at most. */
   readonly limit: number;
+  /** A thing that a request is about, by its name: it is looked for by connections that no list takes. */
+  readonly isOne?: true;
 }
 
 export interface PlacedRow extends Row {
@@ -30,7 +32,7 @@ export interface Page {
 
 /**
  * Implementations MUST order pages by partition, group and key, so that a page never repeats a row.
- * Errors: Failure(DATABASE_UNAVAILABLE).
+ * Errors: Failure(DATABASE_UNAVAILABLE, READ_TOO_LONG, READS_BUSY).
  */
 export interface ProjectionReads {
   page(query: PageQuery): Promise<Page>;

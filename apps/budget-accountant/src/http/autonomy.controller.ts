@@ -24,7 +24,7 @@ export const AutonomyListsController = listsController({
         frozen_by: z.enum(['replay_failed', 'corrections', 'person']).optional(),
       },
       named,
-      one: { column: 'autonomy_id', summary: 'What one agent has earned at one kind of task.' },
+      one: { column: 'group_key', summary: 'What one agent has earned at one kind of task.' },
     },
     'autonomy-changes': {
       kind: 'autonomy_change',

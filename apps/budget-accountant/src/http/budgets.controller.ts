@@ -12,8 +12,9 @@ export const BudgetVerbsController = verbsController({
   tag,
   wire: BUDGET_COMMANDS,
   about: {
-    reservation_id: { log: BUDGETS_LOG, kind: 'reservation' },
-    autonomy_id: { log: BUDGETS_LOG, kind: 'autonomy' },
+    // Each row is the group of its id, which the primary key finds.
+    reservation_id: { log: BUDGETS_LOG, kind: 'reservation', column: 'group_key' },
+    autonomy_id: { log: BUDGETS_LOG, kind: 'autonomy', column: 'group_key' },
   },
   fields: {
     currency: z
@@ -50,7 +51,7 @@ export const BudgetListsController = listsController({
       where: { run_id: runText.optional(), phase },
       adds: (doc) => ({ action_digest: questionDigest(doc) }),
       one: {
-        column: 'escalation_id',
+        column: 'group_key',
         summary: 'One question, with what the run is for and how the effect is compensated.',
         people: namedIn,
       },

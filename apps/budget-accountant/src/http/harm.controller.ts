@@ -85,7 +85,7 @@ export class HarmController {
     @Id('id') id: string,
     @Queried(tenantQuery) { tenant }: z.infer<typeof tenantQuery>,
   ): Promise<{ readonly as_of: number; readonly items: readonly BoundUse[] }> {
-    const where = { escalation_id: id };
+    const where = { group_key: id }; // a question is the group of its id, which the primary key finds
     const { doc } = await this.reads.find(caller, { log: BUDGETS_LOG, kind: 'escalation', where, tenant });
     const now = await this.queries.now();
     return { as_of: now, items: await this.queries.uses(doc as Question, now) }; // rows of this kind are escalations

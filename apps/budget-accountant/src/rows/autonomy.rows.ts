@@ -74,7 +74,11 @@ const changes = row<AutonomyChange>({
     cause: 'text',
     decided_at: 'bigint',
   },
-  indexes: [['tenant', 'autonomy_id', 'decided_at']],
+  indexes: [
+    ['tenant', 'autonomy_id', 'decided_at'],
+    ['tenant', 'agent_id'],
+    ['tenant', 'task_kind'],
+  ],
 });
 
 /** What a source said, so that the same event with other content is noticed. */

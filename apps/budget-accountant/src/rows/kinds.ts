@@ -82,7 +82,10 @@ export const escalations = row<Escalation>({
     owner: 'text',
     deadline_at: 'bigint',
   },
-  indexes: [['tenant', 'phase', 'deadline_at']],
+  indexes: [
+    ['tenant', 'phase', 'deadline_at'],
+    ['tenant', 'run_id'],
+  ],
 });
 
 /** Which reservation a mutation was debited under. */

@@ -37,6 +37,10 @@ const outcomes = row<Outcome>({
   indexes: [
     ['tenant', 'ended_at'],
     ['tenant', 'workflow_id', 'ended_at'],
+    ['tenant', 'agent_id'],
+    ['tenant', 'run_id'],
+    ['tenant', 'intent'],
+    ['tenant', 'version'],
   ],
 });
 

@@ -25,6 +25,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   PROJECTION_BEHIND: 'The service is still reading its log. Try again in a moment.',
   DATABASE_UNAVAILABLE: 'The database of the service does not answer. Nothing was decided.',
   READ_TOO_LONG: 'There is too much on record to read at once. Narrow it with the filters. Nothing else is wrong.',
+  READS_BUSY: 'Others read very much just now. Try again in a moment. Nothing else is wrong.',
   BROKER_UNAVAILABLE: 'Kafka does not answer. Nothing was decided.',
   KEY_STORE_UNAVAILABLE: 'The key store does not answer, so nothing sealed can be shown or recorded.',
   NOT_READY: 'The service has just started and is still reading. Try again in a moment.',

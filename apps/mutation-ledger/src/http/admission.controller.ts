@@ -70,6 +70,7 @@ export const RollbackListsController = listsController({
       kind: 'rollback',
       summary: 'Rollbacks: what fell, what is held for a person, what waits for its commit.',
       where: { run_id: runText.optional(), phase: idText.optional() },
+      columns: { run_id: 'group_key' },
       one: {
         column: 'rollback_id',
         summary: 'One rollback or held trigger: the evidence, what holds it, what people said of it.',

@@ -57,7 +57,7 @@ export class CommitsController {
     return this.reads.list(caller, {
       log: MUTATIONS_LOG,
       kind: 'commit',
-      where: { run_id, agent_id, standing, bundle, subject_ref: subject },
+      where: { group_key: run_id, agent_id, standing: standing ?? STANDINGS, bundle, subject_ref: subject },
       ...page,
     });
   }
@@ -172,7 +172,7 @@ export class CommitsController {
   private async stepsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<Omit<RunRows, 'chunks'>> {
     const [commits, mutations] = await Promise.all(
       ['commit', 'mutation'].map((kind) =>
-        this.reads.every(caller, { log: MUTATIONS_LOG, kind, where: { run_id: runId }, tenant }, ROWS_MAX),
+        this.reads.every(caller, { log: MUTATIONS_LOG, kind, where: { group_key: runId }, tenant }, ROWS_MAX),
       ),
     );
     return { commits: commits as readonly Commit[], mutations: mutations as readonly Mutation[] }; // rows of these kinds are written by the ledger alone

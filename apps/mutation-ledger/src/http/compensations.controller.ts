@@ -34,7 +34,12 @@ export class CompensationsController {
   ): Promise<ListAnswer> {
     return this.reads.list(caller, {
       ...KIND,
-      where: { run_id, reverses_mutation_id: mutation_id, execution_state: execution, capability },
+      where: {
+        group_key: run_id,
+        reverses_mutation_id: mutation_id,
+        execution_state: execution ?? EXECUTION_STATE_VALUES,
+        capability,
+      },
       ...page,
     });
   }

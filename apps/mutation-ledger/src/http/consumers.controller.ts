@@ -24,6 +24,8 @@ import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 import { pollCursorOf, pollCursorText } from './poll-cursor.js';
 
 const LIMIT_DEFAULT = 200;
+/** Rollbacks of one id: a tenant has one. */
+const ROLLBACKS_MAX = 1_000;
 /** Parts of a scope: tenant, agent, run, and those of a subject. */
 const scopeText = z
   .string()
@@ -74,7 +76,7 @@ export class ConsumersController {
     'Consumers that had to hear of a rollback, each with its answer, or by when it is waited for.',
     deliveriesQuery,
   )
-  deliveries(
+  async deliveries(
     @FromCaller() caller: Caller,
     @Queried(deliveriesQuery)
     { consumer, phase, run_id, mutation_id, rollback_id, ...page }: z.infer<typeof deliveriesQuery>,
@@ -82,9 +84,26 @@ export class ConsumersController {
     return this.reads.list(caller, {
       log: MUTATIONS_LOG,
       kind: 'delivery',
-      where: { consumer, phase, run_id, mutation_id, rollback_id },
+      where: {
+        consumer,
+        phase,
+        group_key: run_id,
+        mutation_id: mutation_id ?? (await this.fallenBy(caller, rollback_id, page.tenant)),
+        rollback_id,
+      },
       ...page,
     });
+  }
+
+  /** What a rollback marked: deliveries are found by that. Undefined where none is named. */
+  private async fallenBy(
+    caller: Caller,
+    rollback_id: string | undefined,
+    tenant: string | undefined,
+  ): Promise<readonly string[] | undefined> {
+    if (rollback_id === undefined) return undefined;
+    const query = { log: MUTATIONS_LOG, kind: 'rollback', where: { rollback_id }, tenant };
+    return (await this.reads.every(caller, query, ROLLBACKS_MAX)).map(({ mutation_id }) => String(mutation_id));
   }
 
   @ReadRoute(

@@ -53,7 +53,8 @@ export const MutationListsController = listsController({
         capability: idText.optional(),
         subject: idText.optional(),
       },
-      columns: { state: 'recoverability', execution: 'execution_state', subject: 'subject_ref' },
+      columns: { state: 'recoverability', execution: 'execution_state', subject: 'subject_ref', run_id: 'group_key' },
+      always: { execution_state: EXECUTION_STATE_VALUES },
     },
   },
 });
@@ -136,7 +137,7 @@ export class MutationsController {
   ): Promise<unknown> {
     const mutations = await this.reads.every(
       caller,
-      { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id: runId }, tenant },
+      { log: MUTATIONS_LOG, kind: 'mutation', where: { group_key: runId }, tenant },
       MUTATIONS_MAX,
     );
     const found = mutations as readonly Mutation[]; // rows of this kind are mutations

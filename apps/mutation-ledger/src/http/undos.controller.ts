@@ -74,7 +74,7 @@ export class UndosController {
     @FromCaller() caller: Caller,
     @Queried(listQuery) { run_id, phase, ...page }: z.infer<typeof listQuery>,
   ): Promise<ListAnswer> {
-    const query = { log: MUTATIONS_LOG, kind: 'undo', where: { run_id, phase }, ...page };
+    const query = { log: MUTATIONS_LOG, kind: 'undo', where: { group_key: run_id, phase }, ...page };
     const { items, next_cursor } = await this.reads.list(caller, query);
     const undos = items as readonly UndoDoc[]; // rows of this kind are undos; what a report needs of them is plain
     const runs = [...new Set(undos.map(({ run_id: run }) => run))];

@@ -3,7 +3,8 @@
 // Invariants
 //   Q1. A read that is narrowed to a tenant has the tenant in every branch of its statement.
 //   Q2. Pages are cut by the last row seen, in an order that no two rows share: a row that does not change is shown once.
-import { Parameters, tableOf, whereOf } from '@recourse/service';
+import { EXECUTION_STATE_VALUES } from '@recourse/messages';
+import { literals, Parameters, tableOf, whereOf } from '@recourse/service';
 import type { Query } from '@recourse/service';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
@@ -76,14 +77,16 @@ export function pageQuery({ filter, order, closing, after, limit }: PageAsked): 
 /** Rows of a page of effects and one more: mutations, and the compensations that were executed for some of them (A62). */
 export function effectsQuery({ filter, order, after, limit }: Omit<PageAsked, 'closing'>): Query {
   const given = new Parameters();
-  const where = whereOf(conditions(filter, undefined, given));
   const columns = ORDERS[order].join(', ');
-  const places = [...new Set(['log_partition', ...ORDERS[order]])].join(', ');
-  const mutations = `SELECT ${places}, doc, lasting FROM ${MUTATION}${where}`;
-  const compensations = `SELECT ${places}, doc, NULL::bytea FROM ${COMPENSATION}${where}`;
   const behind = after === undefined ? [] : [`(${columns}) > (${given.list(after)})`];
+  const where = whereOf([...conditions(filter, undefined, given), ...behind]);
+  const places = [...new Set(['log_partition', ...ORDERS[order]])].join(', ');
+  const cut = ` ORDER BY ${columns} LIMIT ${given.add(limit + 1)}`;
+  // Each is cut in its own order, which an index has: of both together all would be sorted.
+  const mutations = `(SELECT ${places}, doc, lasting FROM ${MUTATION}${where}${cut})`;
+  const compensations = `(SELECT ${places}, doc, NULL::bytea FROM ${COMPENSATION}${where}${cut})`;
   return {
-    text: `SELECT * FROM (${mutations} UNION ALL ${compensations}) effects${whereOf(behind)} ORDER BY ${columns} LIMIT ${given.add(limit + 1)}`,
+    text: `SELECT * FROM (${mutations} UNION ALL ${compensations}) effects${cut}`,
     values: given.values,
   };
 }
@@ -176,7 +179,9 @@ export function runQuery(runId: string, tenant: string | undefined): Query {
 }
 
 function conditions(filter: Filter, closing: Closing | undefined, given: Parameters): readonly string[] {
-  const equal = given.equal(filter);
+  // The index of capabilities has the state before them, and tells them apart by it.
+  const states = filter.capability === undefined ? [] : [`execution_state IN (${literals(EXECUTION_STATE_VALUES)})`];
+  const equal = [...given.equal(filter), ...states];
   if (closing === undefined) return equal;
   const after = `expires_at > ${given.add(closing.after)}`;
   return [...equal, after, ...(closing.until === null ? [] : [`expires_at <= ${given.add(closing.until)}`])];

@@ -63,6 +63,14 @@ describe.each(READS)('the statement of %s', (_name, read) => {
 });
 
 describe('a page', () => {
+  it('of effects and of what undid some is cut in each table, before the rows of both are put in order', () => {
+    const { text } = effectsQuery({ filter: {}, order: 'updated', after: [7, 'mut_1'], limit: 5 });
+    const branches = text.split(' UNION ALL ');
+    expect(branches).toHaveLength(2);
+    for (const branch of branches)
+      expect(branch).toContain('WHERE (updated_at, row_key) > ($1, $2) ORDER BY updated_at, row_key LIMIT $3)');
+  });
+
   it('begins behind the last row of the one before, in its own order', () => {
     const { text, values } = pageQuery({ filter: {}, order: 'updated', after: [7, 'mut_1'], limit: 5 });
     expect(text).toMatch(/WHERE \(updated_at, row_key\) > \(\$1, \$2\) ORDER BY updated_at, row_key LIMIT \$3$/);

@@ -46,7 +46,8 @@ export const COMMIT_KINDS: readonly KindSpec[] = [
     ],
     indexes: [
       ['commit_id'],
-      ['tenant', 'standing', 'updated_at'],
+      ['tenant', 'standing', 'agent_id'],
+      ['tenant', 'bundle'],
       ['hardened', 'updated_at'],
       ['tenant', 'subject_ref'],
     ],

@@ -38,7 +38,7 @@ const compensations = row<Compensation>({
     created_at: 'bigint',
     updated_at: 'bigint',
   },
-  indexes: [['compensation_id'], ['reverses_mutation_id'], ['run_id']],
+  indexes: [['compensation_id'], ['reverses_mutation_id'], ['run_id'], ['tenant', 'execution_state', 'capability']],
 });
 
 /** How it ended is its status word: nothing is done about it. */
@@ -132,6 +132,7 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
       ['tenant', 'recoverability', 'expires_at'],
       ['tenant', 'subject_ref'],
       ['tenant', 'created_at'],
+      ['tenant', 'execution_state', 'capability'],
       ['status', 'updated_at'],
     ],
   },

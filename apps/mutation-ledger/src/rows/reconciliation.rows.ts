@@ -17,7 +17,10 @@ const reconciliations = row<Reconciliation>({
   group: ({ tenant, runtime }) => refScope(tenant, runtime),
   key: ({ reconciliation_id: id }) => id,
   columns: { reconciliation_id: 'text', tenant: 'text', runtime: 'text', diverges: 'boolean', reconciled_at: 'bigint' },
-  indexes: [['tenant', 'runtime', 'reconciled_at']],
+  indexes: [
+    ['tenant', 'runtime', 'reconciled_at'],
+    ['tenant', 'diverges'],
+  ],
 });
 
 const divergences = row<Divergence>({

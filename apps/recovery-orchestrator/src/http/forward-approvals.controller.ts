@@ -36,7 +36,7 @@ export class ForwardApprovalsController {
     @FromCaller() caller: Caller,
     @Queried(listQuery) { state, run_id, ...page }: z.infer<typeof listQuery>,
   ): Promise<ListAnswer> {
-    const where = { phase: state === 'open' ? 'awaiting' : state, run_id };
+    const where = { phase: state === 'open' ? 'awaiting' : state, group_key: run_id };
     return timedList({ reads: this.reads, queries: this.queries }, caller, { kind: FORWARD_KIND, where, ...page });
   }
 

@@ -32,7 +32,7 @@ export const IncidentListsController = listsController({
         severity: z.enum(SEVERITY_VALUES).optional(),
         run_id: runText.optional(),
       },
-      columns: { state: 'phase' },
+      columns: { state: 'phase', run_id: 'group_key' },
     },
   },
 });

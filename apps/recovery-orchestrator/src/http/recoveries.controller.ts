@@ -54,6 +54,8 @@ export const reviewQuery = z
       context.addIssue({ code: 'invalid_value', values: [...values], input: state, path: ['state'] });
   });
 const ofRun = { run_id: runText.optional(), phase: idText.optional() };
+/** Rows of a run are one group, which the primary key finds. */
+const columns = { run_id: 'group_key' };
 
 /** Whoever decides about such a step is shown its payloads. */
 function asksPeople({ phase }: Readonly<Record<string, unknown>>): boolean {
@@ -68,11 +70,13 @@ export const RecoveryListsController = listsController({
       kind: 'recovery',
       summary: 'Recoveries, one per run.',
       where: { ...ofRun, recovery_id: idText.optional() },
+      columns,
     },
     steps: {
       kind: 'step',
       summary: 'Steps of a run.',
       where: ofRun,
+      columns,
       one: {
         column: 'step_id',
         summary: 'One step as it is stored: what happened, what is proposed, which facts are known, who has agreed.',
@@ -108,7 +112,7 @@ export class RecoveriesController {
     const open = isForward ? 'awaiting' : PHASES_IN_REVIEW;
     return timedList({ reads: this.reads, queries: this.queries }, caller, {
       kind: isForward ? FORWARD_KIND : 'step',
-      where: { phase: state === 'open' ? open : state, run_id },
+      where: { phase: state === 'open' ? open : state, group_key: run_id },
       ...page,
     });
   }

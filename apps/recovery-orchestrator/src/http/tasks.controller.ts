@@ -16,7 +16,7 @@ export const TasksController = listsController({
         kind: z.enum(TASK_KIND_VALUES).optional(),
         run_id: runText.optional(),
       },
-      columns: { state: 'phase', kind: 'task_kind' },
+      columns: { state: 'phase', kind: 'task_kind', run_id: 'group_key' },
       one: {
         column: 'task_id',
         summary: 'One task, with what its author wrote.',

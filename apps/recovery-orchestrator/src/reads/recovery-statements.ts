@@ -4,7 +4,7 @@
 //   Q1. A read that is narrowed to a tenant has the tenant in every branch of its statement.
 //   Q2. Pages are cut by the last row seen, in an order that no two rows share: a row that does not change is shown once.
 import { columnText } from '@recourse/event-log';
-import { literals, Parameters, tableOf, whereOf } from '@recourse/service';
+import { anyPartition, literals, Parameters, tableOf, whereOf } from '@recourse/service';
 import type { Query } from '@recourse/service';
 import { RECOVERIES_LOG } from '../core.js';
 import { ownerOfLeg } from '../rules/policy.messages.js';
@@ -49,8 +49,9 @@ export function timedQuery({ kind, where, after, limit }: TimedAsked): Query {
   const given = new Parameters();
   const { table, lasting } = TIMED_ROWS[kind];
   const at = `coalesce(${TIMED[kind]}, ${String(NEVER)})`;
-  const narrowed = Object.entries(where).flatMap(([name, value]) => {
+  const named = Object.entries(where).flatMap(([name, value]) => {
     if (value === undefined) return [];
+    if (name === 'group_key') return [anyPartition(RECOVERIES_LOG), `group_key = ${given.add(value)}`];
     return typeof value === 'string'
       ? [`${name} = ${given.add(columnText(value))}`]
       : [`${name} = ANY(${given.add(value.map(columnText))})`];
@@ -58,7 +59,7 @@ export function timedQuery({ kind, where, after, limit }: TimedAsked): Query {
   const order = `${at}, log_partition, group_key, row_key`;
   const behind = after === undefined ? [] : [`(${order}) > (${given.list(after)})`];
   return {
-    text: `SELECT ${at} AS at, log_partition, group_key, row_key, doc, ${lasting} FROM ${table}${whereOf([...narrowed, ...behind])} ORDER BY ${order} LIMIT ${given.add(limit + 1)}`,
+    text: `SELECT ${at} AS at, log_partition, group_key, row_key, doc, ${lasting} FROM ${table}${whereOf([...named, ...behind])} ORDER BY ${order} LIMIT ${given.add(limit + 1)}`,
     values: given.values,
   };
 }

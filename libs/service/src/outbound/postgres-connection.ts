@@ -20,6 +20,9 @@ export interface PostgresOptions {
 
 /** Connections that lists for people take from those of the loop, at the most; and how long a statement may take, milliseconds. */
 export const LISTS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
+/** The same for pages of rows, of all lists; and for single rows that a request stands on: who decides waits behind no list. */
+export const PAGES = { connectionsMax: 3, statementTimeoutMs: 10_000 } as const;
+export const FINDS = { connectionsMax: 2, statementTimeoutMs: 10_000 } as const;
 /** The same for sums over all that is on record. Shorter than a command line waits for an answer. */
 export const SUMS = { connectionsMax: 2, statementTimeoutMs: 15_000 } as const;
 
@@ -92,12 +95,20 @@ export async function coded<T>(what: string, work: () => Promise<T>): Promise<T>
 /** What PostgreSQL says of a statement that it ended, here for its time alone: nobody cancels one otherwise. */
 const QUERY_CANCELED = '57014';
 
-/** As `coded`, for what people read. Errors: Failure(READ_TOO_LONG) where the time of a statement was up, as well. */
+/** What the pool says of a read that had no connection in time, because others had them all; of one that is not made it says another thing. */
+const NONE_FREE = 'timeout exceeded when trying to connect';
+
+/**
+ * As `coded`, for what people read. Errors: as well, Failure(READ_TOO_LONG) where the time of a statement was up,
+ * Failure(READS_BUSY) where no connection came free for it.
+ */
 export function codedRead<T>(what: string, work: () => Promise<T>): Promise<T> {
   return coded(what, async () => {
     try {
       return await work();
     } catch (error) {
+      if (error instanceof Error && error.message === NONE_FREE)
+        throw new Failure('READS_BUSY', `${what}: others read all the while`, { cause: error });
       if (!isOverTime(error)) throw error;
       throw new Failure('READ_TOO_LONG', `${what}: it took longer than a read may`, { cause: error });
     }

@@ -1,23 +1,25 @@
 // A service's database: brings the tables to shape at start, and answers the reads of people.
-import { columnText } from '@recourse/event-log';
-import type { ColumnValue, KindSpec, PartitionStore, StoreFactory } from '@recourse/event-log';
+import type { KindSpec, PartitionStore, StoreFactory } from '@recourse/event-log';
 import type { Client, Pool } from 'pg';
 import { DataSource } from 'typeorm';
-import type { EntitySchema, MigrationInterface, SelectQueryBuilder } from 'typeorm';
+import type { MigrationInterface } from 'typeorm';
 import {
-  CLIENT_GRACE_MS,
   coded,
   codedRead,
   CONNECT_TIMEOUT_MS,
   createPool,
+  FINDS,
   ListenedClient,
+  PAGES,
 } from './postgres-connection.js';
 import type { PostgresOptions } from './postgres-connection.js';
 import { JoinedReads } from './joined-reads.js';
 import { mendedStores } from './mended-stores.js';
-import { entityName, entityOf, migrationOf, tableOf, tablesOf } from './postgres-schema.js';
-import type { ProjectedEntity, ProjectedLog } from './postgres-schema.js';
+import { countStatement, pageStatement } from './page-statements.js';
+import { migrationOf, tableOf, tablesOf } from './postgres-schema.js';
+import type { ProjectedLog } from './postgres-schema.js';
 import { rowOf } from './postgres-statements.js';
+import type { StoredRow } from './postgres-statements.js';
 import { createPostgresStores } from './postgres-store.js';
 import { limitTo } from './sql.js';
 import type { Page, PageQuery, PlacedRow, ProjectionReads } from '../projection-reads.js';
@@ -25,36 +27,52 @@ import type { Page, PageQuery, PlacedRow, ProjectionReads } from '../projection-
 /** Instances of a service that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_265_636;
 const MIGRATION_TIMEOUT_MS = 60_000;
-const READ_TIMEOUT_MS = 10_000;
+
+/** Connections of the loop, of lists, and of what a request finds before it asks for something: none of these waits for another. */
+interface DatabasePools {
+  readonly pool: Pool;
+  readonly lists: Pool;
+  readonly finds: Pool;
+}
+
+/** A row as a statement here gives it. */
+interface ProjectedRow extends StoredRow {
+  readonly log_partition: number;
+}
 
 /** A service's own database, migrated. */
 export class PostgresDatabase implements ProjectionReads, StoreFactory {
+  private readonly pool: Pool;
+  private readonly lists: Pool;
+  private readonly finds: Pool;
   private readonly commands = new Map<string, JoinedReads<PlacedRow>>();
 
   private constructor(
     readonly stores: StoreFactory,
-    private readonly pool: Pool,
-    private readonly source: DataSource,
     private readonly logs: readonly ProjectedLog[],
-  ) {}
+    { pool, lists, finds }: DatabasePools,
+  ) {
+    this.pool = pool;
+    this.lists = lists;
+    this.finds = finds;
+  }
 
   /** Connects and brings the tables to shape. Errors: Failure(DATABASE_UNAVAILABLE). */
   static async open(options: PostgresOptions, logs: readonly ProjectedLog[]): Promise<PostgresDatabase> {
     const shape = {
       url: options.url,
-      applicationName: 'recourse-reads',
+      applicationName: 'recourse',
       migrations: [migrationOf(logs)],
       tables: tablesOf(logs),
     };
-    const source = await migrate({
-      ...shape,
-      poolSize: 4,
-      statementTimeoutMs: READ_TIMEOUT_MS,
-      entities: logs.flatMap(({ log, kinds }) => kinds.map((spec) => entityOf(log, spec))),
-    });
-    const pool = createPool(options);
     const makeTables = async (): Promise<void> => (await migrate(shape)).destroy();
-    return new PostgresDatabase(mendedStores(createPostgresStores(pool, logs), makeTables), pool, source, logs);
+    await makeTables();
+    const pool = createPool(options);
+    return new PostgresDatabase(mendedStores(createPostgresStores(pool, logs), makeTables), logs, {
+      pool,
+      lists: createPool({ ...options, ...PAGES }),
+      finds: createPool({ ...options, ...FINDS }),
+    });
   }
 
   partition(log: string, partition: number): PartitionStore {
@@ -63,28 +81,23 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
 
   page(query: PageQuery): Promise<Page> {
     return codedRead('read', async () => {
-      const select = this.selected(query);
-      if (query.after)
-        select.andWhere('(r.log_partition, r.group_key, r.row_key) > (:ap, :ag, :ak)', {
-          ap: query.after.partition,
-          ag: query.after.group,
-          ak: query.after.key,
-        });
-      const found = await select
-        .orderBy('r.log_partition')
-        .addOrderBy('r.group_key')
-        .addOrderBy('r.row_key')
-        .limit(query.limit + 1)
-        .getMany();
-      const { items, more } = limitTo(found, query.limit);
-      const rows = items.map((entity) => placed(query.kind, entity));
+      const { text, values } = pageStatement(this.known(query), query);
+      const pool = query.isOne === true ? this.finds : this.lists;
+      const found = await pool.query<ProjectedRow>(text, [...values]);
+      const { items, more } = limitTo(found.rows, query.limit);
       const last = more ? items.at(-1) : undefined;
-      return { rows, next: last ? { partition: last.log_partition, group: last.group_key, key: last.row_key } : null };
+      return {
+        rows: items.map((row) => placed(query.kind, row)),
+        next: last ? { partition: last.log_partition, group: last.group_key, key: last.row_key } : null,
+      };
     });
   }
 
   count(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<number> {
-    return codedRead('count', () => this.selected(query).getCount());
+    return codedRead('count', async () => {
+      const { text, values } = countStatement(this.known(query), query);
+      return (await this.lists.query<{ readonly count: number }>(text, [...values])).rows[0]?.count ?? 0;
+    });
   }
 
   /** The row of a command, by the pool of the loop: it is asked for many times a second, by each who waits, and all of them with one statement. */
@@ -97,7 +110,7 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
 
   private commandRows(log: string, table: string, ids: readonly string[]): Promise<ReadonlyMap<string, PlacedRow>> {
     return coded('read commands', async () => {
-      const { rows } = await this.pool.query<ProjectedEntity & { readonly command_id: string }>({
+      const { rows } = await this.pool.query<ProjectedRow & { readonly command_id: string }>({
         name: `recourse_commands_${log}`,
         text: `SELECT log_partition, group_key, row_key, due_at, doc, command_id FROM ${table} WHERE command_id = ANY($1)`,
         values: [ids],
@@ -114,25 +127,7 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.source.destroy(), this.pool.end()]);
-  }
-
-  private selected(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): SelectQueryBuilder<ProjectedEntity> {
-    const spec = this.known(query);
-    const select = this.source
-      .getRepository<ProjectedEntity>(entityName(query.log, query.kind))
-      .createQueryBuilder('r');
-    for (const [n, [name, value]] of Object.entries(query.where).entries()) {
-      if (!spec.columns.some((column) => column.name === name) && name !== 'group_key' && name !== 'row_key')
-        throw new TypeError(`no column ${name} in ${query.kind}`);
-      if (value === null) select.andWhere(`r.${name} IS NULL`);
-      else if (isList(value))
-        select.andWhere(`r.${name} = ANY(:p${String(n)})`, {
-          [`p${String(n)}`]: value.map((one) => comparable(name, one)),
-        });
-      else select.andWhere(`r.${name} = :p${String(n)}`, { [`p${String(n)}`]: comparable(name, value) });
-    }
-    return select;
+    await Promise.all([this.pool, this.lists, this.finds].map((pool) => pool.end()));
   }
 
   private known({ log, kind }: Pick<PageQuery, 'log' | 'kind'>): KindSpec {
@@ -146,42 +141,23 @@ export interface MigrateOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly migrations: readonly (new () => MigrationInterface)[];
-  readonly entities?: readonly EntitySchema<ProjectedEntity>[];
   /** Qualified names of tables that the migrations make: where one is missing, what was migrated before counts as not done. */
   readonly tables?: readonly string[];
-  /** Connections of the source. Default 1. */
-  readonly poolSize?: number;
-  /** Longest statement, milliseconds; none when absent. */
-  readonly statementTimeoutMs?: number;
 }
 
 /** Runs migrations, one process at a time, and returns the source that ran them. Errors: Failure(DATABASE_UNAVAILABLE). */
-export function migrate({
-  url,
-  migrations,
-  entities = [],
-  tables = [],
-  poolSize = 1,
-  statementTimeoutMs,
-  applicationName,
-}: MigrateOptions): Promise<DataSource> {
+export function migrate({ url, migrations, tables = [], applicationName }: MigrateOptions): Promise<DataSource> {
   const source = new DataSource({
     type: 'postgres',
     url,
     applicationName,
-    poolSize,
+    poolSize: 1,
     migrationsTableName: 'migrations',
     migrations: [...migrations],
-    entities: [...entities],
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     logging: false,
     poolErrorHandler: () => undefined,
-    extra: {
-      Client: ListenedClient,
-      ...(statementTimeoutMs === undefined
-        ? {}
-        : { statement_timeout: statementTimeoutMs, query_timeout: statementTimeoutMs + CLIENT_GRACE_MS }),
-    },
+    extra: { Client: ListenedClient },
   });
   return coded('migrate', () =>
     locked(url, async (client) => {
@@ -226,15 +202,6 @@ async function initialised(source: DataSource): Promise<DataSource> {
   }
 }
 
-function isList(value: ColumnValue | readonly string[]): value is readonly string[] {
-  return Array.isArray(value);
-}
-
-function placed(kind: string, entity: ProjectedEntity): PlacedRow {
-  return { partition: entity.log_partition, ...rowOf(kind, entity) };
-}
-
-/** Columns hold shortened text; keys do not. */
-function comparable(name: string, value: Exclude<ColumnValue, null>): Exclude<ColumnValue, null> {
-  return typeof value === 'string' && name !== 'group_key' && name !== 'row_key' ? columnText(value) : value;
+function placed(kind: string, row: ProjectedRow): PlacedRow {
+  return { partition: row.log_partition, ...rowOf(kind, row) };
 }

@@ -4,8 +4,7 @@
 // when a kind changes shape the old tables go, the new ones come empty, and the loop fills them from offset 0.
 import { sha256Hex } from '@recourse/kernel';
 import type { ColumnType, KindSpec } from '@recourse/event-log';
-import { EntitySchema } from 'typeorm';
-import type { EntitySchemaColumnOptions, MigrationInterface, QueryRunner } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { identifier, quoted } from './sql.js';
 
 /** A log whose rows live in this database. */
@@ -75,45 +74,7 @@ export function migrationOf(logs: readonly ProjectedLog[]): new () => MigrationI
   };
 }
 
-/** A row as the admin reads get it. */
-export interface ProjectedEntity {
-  readonly log_partition: number;
-  readonly group_key: string;
-  readonly row_key: string;
-  /** Decimal text: bigint. */
-  readonly due_at: string | null;
-  readonly doc: Buffer;
-  /** Lasting members, where the kind has any. */
-  readonly lasting?: Buffer;
-}
-
 export const LASTING_COLUMN = 'lasting';
-
-/** Entity of a kind, for reads. */
-export function entityOf(log: string, spec: KindSpec): EntitySchema<ProjectedEntity> {
-  const own = spec.columns.map(
-    ({ name, type }) => [identifier(name), { type, nullable: true } satisfies EntitySchemaColumnOptions] as const,
-  );
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-  return new EntitySchema<ProjectedEntity>({
-    name: entityName(log, spec.kind),
-    schema: schemaOf(log),
-    tableName: identifier(spec.table),
-    columns: {
-      log_partition: { type: 'int', primary: true },
-      group_key: { type: 'text', primary: true },
-      row_key: { type: 'text', primary: true },
-      due_at: { type: 'bigint', nullable: true },
-      doc: { type: 'bytea' },
-      ...(spec.lasting === undefined ? {} : { [LASTING_COLUMN]: { type: 'bytea' as const } }),
-      ...Object.fromEntries(own),
-    },
-  });
-}
-
-export function entityName(log: string, kind: string): string {
-  return `${schemaOf(log)}.${kind}`;
-}
 
 function headsStatement(log: string): string {
   return `CREATE TABLE ${tableOf(log, HEADS_TABLE)} (log_partition int PRIMARY KEY, seq bigint NOT NULL, hash bytea NOT NULL, log_offset bigint NOT NULL,

@@ -4,7 +4,7 @@
 import type { Pool } from 'pg';
 import { codedRead } from './postgres-connection.js';
 
-export type SqlValue = string | number | Buffer | null | readonly (string | number | null)[];
+export type SqlValue = string | number | boolean | Buffer | null | readonly (string | number | null)[];
 
 /** A statement with the values of its parameters. */
 export interface Query {
@@ -84,7 +84,7 @@ const NOW_QUERY: Query = {
   values: [],
 };
 
-/** Reads from a database. Errors of every read: Failure(DATABASE_UNAVAILABLE, READ_TOO_LONG). */
+/** Reads from a database. Errors of every read: Failure(DATABASE_UNAVAILABLE, READ_TOO_LONG, READS_BUSY). */
 export abstract class Queries {
   /** @param sums connections for what reads whole tables, so that no list waits behind it; those of the lists unless told */
   constructor(

@@ -32,6 +32,8 @@ export interface ListSpec {
   readonly where?: Readonly<Record<string, Narrowing>>;
   /** By query member: the column, where it has another name. */
   readonly columns?: Readonly<Record<string, string>>;
+  /** By column, where no query member narrows it: every value it may have, so that an index serves which begins with it. */
+  readonly always?: Readonly<Record<string, readonly string[]>>;
   /** By query member: every value that names the same as the one a caller gives. */
   readonly named?: Readonly<Record<string, Named>>;
   /** Tenant whose rows everybody sees, e.g. `*` for contracts of all. */
@@ -59,11 +61,13 @@ export interface ListsOptions {
 }
 
 /** A controller of lists. Errors of its routes: those of Reads. */
-export function listsController({ tag, log, lists }: ListsOptions): Type {
+export function listsController({ tag, log, lists }: ListsOptions): Type & Pick<ListsOptions, 'log' | 'lists'> {
   @ApiTags(tag)
   @ApiBearerAuth()
   @Controller('v1')
   class ListsController {
+    static readonly log = log;
+    static readonly lists = lists;
     constructor(@Inject(Reads) readonly reads: Reads) {}
   }
   for (const [path, spec] of Object.entries(lists)) {
@@ -96,13 +100,14 @@ interface Place {
 
 async function listOf(reads: Reads, { log, spec, caller }: Place, asked: Asked): Promise<ListAnswer> {
   const { tenant, cursor, limit, ...narrowed } = asked;
-  const { kind, columns = {}, named = {}, sharedTenant, adds } = spec;
+  const { kind, columns = {}, named = {}, always = {}, sharedTenant, adds } = spec;
   const conditions = Object.entries(narrowed).map(async ([name, value]) => {
     const all =
       typeof value === 'string' ? named[name]?.(reads, caller, value, { tenant, asked: narrowed }) : undefined;
     return [columns[name] ?? name, (await all) ?? value] as const;
   });
-  const where = Object.fromEntries(await Promise.all(conditions));
+  const given = (await Promise.all(conditions)).filter(([, value]) => value !== undefined);
+  const where = { ...always, ...Object.fromEntries(given) };
   return reads.list(caller, {
     log,
     kind,

@@ -46,6 +46,12 @@ const Things = listsController({
       one: { column: 'thing_id', summary: 'One question.', people: () => ['a5ha', 'olga', null] },
     },
     shelves: { kind: 'shelf', summary: 'Shelves of all.', sharedTenant: '*' },
+    boxes: {
+      kind: 'box',
+      summary: 'Boxes by what is in them.',
+      where: { size: idText.optional() },
+      always: { size: ['large', 'small'] },
+    },
   },
 });
 
@@ -163,6 +169,26 @@ describe('a list', () => {
         limit: 7,
       },
     ]);
+  });
+
+  it('names every value of a column that an index begins with, where nobody narrows it', async () => {
+    await call('GET', '/v1/boxes');
+    expect(asked[0]?.where).toEqual({ size: ['large', 'small'], tenant: 'acme' });
+    await call('GET', '/v1/boxes?size=small');
+    expect(asked[0]?.where).toEqual({ size: 'small', tenant: 'acme' });
+  });
+
+  it('waits for connections that what somebody decides about does not wait for', async () => {
+    const connections = [];
+    for (const [url, authorization] of [
+      ['/v1/things', undefined],
+      ['/v1/things/a', undefined],
+      ['/v1/things/a', 'all'],
+    ] as const) {
+      await call('GET', url, undefined, authorization === undefined ? {} : { authorization });
+      connections.push(asked.map(({ isOne }) => isOne));
+    }
+    expect(connections).toEqual([[undefined], [true], [true]]);
   });
 
   it("shows what is everybody's where it says so", async () => {

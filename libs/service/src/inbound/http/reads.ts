@@ -211,11 +211,11 @@ export class Reads {
    */
   private async first(query: Pick<PageQuery, 'log' | 'kind' | 'where'>): Promise<PlacedRow | undefined> {
     const { host } = this.service;
-    if ('tenant' in query.where) return (await host.page({ ...query, limit: 1 })).rows[0];
+    if ('tenant' in query.where) return (await host.page({ ...query, limit: 1, isOne: true })).rows[0];
     let first: PlacedRow | undefined;
     let after: PagePosition | undefined;
     do {
-      const { rows, next } = await host.page({ ...query, after, limit: LIMIT_MAX });
+      const { rows, next } = await host.page({ ...query, after, limit: LIMIT_MAX, isOne: true });
       for (const row of rows) {
         const whose = first?.doc['tenant'];
         if (whose === undefined) first = row;

@@ -26,14 +26,21 @@ import { Commands } from './commands.js';
 import { oneQuery, Reads } from './reads.js';
 import { addRoute, CommandRoute, Given, Id, Queried } from './routes.js';
 
+/** Rows among which a thing is found, and the column of its id where that has another name than the field. */
+interface Place {
+  readonly log: string;
+  readonly kind: string;
+  readonly column?: string;
+}
+
 export interface VerbsOptions {
   /** Groups the routes in OpenAPI. */
   readonly tag: string;
   readonly wire: TopicName;
   /** Where its routes begin; all of the wire without it. */
   readonly below?: string;
-  /** Where the thing is found that `:id` names, by the field or column that `:id` is: its row gives the tenant, and what the verb wants found. */
-  readonly about?: Readonly<Record<string, { readonly log: string; readonly kind: string }>>;
+  /** Where the thing is found that `:id` names, by the field that `:id` is: its row gives the tenant, and what the verb wants found. */
+  readonly about?: Readonly<Record<string, Place>>;
   /** Field that is the record key; without one, the tenant is. */
   readonly key?: string;
   /** Parts of the row that a verb stands on, by its record type: where one was erased, nobody can judge them any more. */
@@ -103,8 +110,7 @@ async function send({ commands, reads }: Edge, caller: Caller, { verb, options, 
   const column = verb.id ?? verb.of;
   const place = column === undefined ? undefined : about[column];
   const thing = id === null ? {} : { [column ?? 'id']: id };
-  const row =
-    place === undefined ? null : (await reads.find(caller, { ...place, where: thing, tenant: tenantIn(asked) })).doc;
+  const row = place === undefined ? null : await rowOf(reads, caller, { place, thing, tenant: tenantIn(asked) });
   if (row !== null) await refuseErased(reads, row, options.standsOn?.[shortName(verb.type)]);
   const found = Object.fromEntries((verb.found ?? []).map((field) => [field, row?.[field]]));
   const record: Doc = { ...found, ...verb.sets, ...(verb.id === undefined ? {} : thing), ...toldBy(verb, given) };
@@ -115,6 +121,21 @@ async function send({ commands, reads }: Edge, caller: Caller, { verb, options, 
     body: { ...thing, ...given },
     build: (envelope) => ({ envelope, ...record }),
   });
+}
+
+/** The row of the thing that is named. Errors: those of `Reads.find`. */
+async function rowOf(
+  reads: Reads,
+  caller: Caller,
+  asked: {
+    readonly place: Place;
+    readonly thing: Readonly<Record<string, string>>;
+    readonly tenant: string | undefined;
+  },
+): Promise<Doc> {
+  const { log, kind, column } = asked.place;
+  const where = Object.fromEntries(Object.entries(asked.thing).map(([name, id]) => [column ?? name, id]));
+  return (await reads.find(caller, { log, kind, where, tenant: asked.tenant })).doc;
 }
 
 /** Errors: EdgeRefusal(PAYLOADS_ERASED); Failure(KEY_STORE_UNAVAILABLE). */
