@@ -19,8 +19,8 @@ import { z } from 'zod';
 import { assumptionView } from '../core.js';
 import { STANDINGS, standingOf } from '../rows/commit.rows.js';
 import { packetOf, packetParts } from '../reads/packet.query.js';
-import { resumeOf, stateAt } from '../reads/resume.query.js';
-import type { RunRows } from '../reads/resume.query.js';
+import { pathTo, resumeOf, resumeParts, stateAt, withOpened } from '../reads/resume.query.js';
+import type { FallenPart, RunRows, RunSteps } from '../reads/resume.query.js';
 import type { Chunk, Commit } from '../rules/commit/commit.messages.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
@@ -81,10 +81,11 @@ export class CommitsController {
       const { docs } = await this.reads.shown(caller, [commit]);
       return render({ ...docs[0], ...more });
     }
-    const rows = await this.openedRows(caller, await this.rowsOf(caller, commit.run_id, tenant));
-    const restored = stateAt(commit.commit_id, rows);
+    const { commits: all } = await this.stepsOf(caller, commit.run_id, commit.tenant);
+    const { commits, chunks } = await this.openedStates(caller, pathTo(commit.commit_id, all), commit.tenant);
+    const restored = stateAt(commit.commit_id, { commits, chunks });
     return render({
-      ...rows.commits.find(({ commit_id }) => commit_id === commit.commit_id),
+      ...commits.find(({ commit_id }) => commit_id === commit.commit_id),
       ...more,
       state: restored.ok ? restored.state : null,
       state_code: restored.ok ? null : restored.code,
@@ -111,8 +112,7 @@ export class CommitsController {
     const steps = await this.stepsOf(caller, target.run_id, target.tenant);
     const parts = packetParts(target, steps);
     const commits = steps.commits.filter(({ commit_id: one }) => parts.ids.has(one));
-    const chunks = await this.chunksOf(caller, commits, target.tenant);
-    const opened = await this.openedRows(caller, { commits, mutations: [], chunks }); // of effects it holds no payload
+    const opened = await this.openedStates(caller, commits, target.tenant); // of effects it holds no payload
     return packetOf(target, parts, { ...opened, mutations: steps.mutations }, { log: MUTATIONS_LOG, partition });
   }
 
@@ -127,8 +127,11 @@ export class CommitsController {
     @Queried(tenantQuery) { tenant }: z.infer<typeof tenantQuery>,
   ): Promise<unknown> {
     await this.heardOf(runId);
-    const rows = await this.openedRows(caller, await this.recordOf(caller, runId, tenant));
+    const steps = await this.recordOf(caller, runId, tenant);
+    const { path, fallen } = resumeParts(steps);
+    const opened = await this.openedStates(caller, path, tenant, fallen);
     const verdicts = (await this.service.view?.(assumptionView.name)) ?? null;
+    const rows = { ...withOpened(steps, { path: opened.commits, fallen: opened.fallen }), chunks: opened.chunks };
     return render({ run_id: runId, ...resumeOf(rows, verdicts) });
   }
 
@@ -139,37 +142,38 @@ export class CommitsController {
   }
 
   /** Rows of a run that has some. Errors: EdgeRefusal(RUN_UNKNOWN, PROJECTION_BEHIND): whoever hears that there is nothing begins anew, so nobody says it while rows are behind their log. */
-  private async recordOf(caller: Caller, runId: string, tenant: string | undefined): Promise<RunRows> {
-    const first = await this.rowsOf(caller, runId, tenant);
+  private async recordOf(caller: Caller, runId: string, tenant: string | undefined): Promise<RunSteps> {
+    const first = await this.stepsOf(caller, runId, tenant);
     if (!isEmpty(first)) return first;
     const isReached = await this.service.projection.isReached(MUTATIONS_LOG);
-    const again = await this.rowsOf(caller, runId, tenant);
+    const again = await this.stepsOf(caller, runId, tenant);
     if (!isEmpty(again)) return again;
     throw isReached
       ? new EdgeRefusal('RUN_UNKNOWN', 'nothing of this run is on record')
       : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
   }
 
-  /** Rows with their payloads opened, which is one reading. Errors: those of `Reads.opened`. */
-  private async openedRows(caller: Caller, { commits, mutations, chunks }: RunRows): Promise<RunRows> {
-    const opened = await this.reads.opened<Commit | Mutation | Chunk>(caller, [...commits, ...mutations, ...chunks]);
-    const afterCommits = commits.length + mutations.length;
+  /** Commits with their states, and what speaks against steps, opened: one reading. Errors: those of `Reads.opened`. */
+  private async openedStates(
+    caller: Caller,
+    commits: readonly Commit[],
+    tenant: string | undefined,
+    fallen: readonly FallenPart[] = [],
+  ): Promise<Pick<RunRows, 'commits' | 'chunks'> & { readonly fallen: readonly FallenPart[] }> {
+    this.reads.refuseSealed(caller, [...commits, ...fallen, ...(await this.chunksOf(caller, commits, tenant, 1))]);
+    const chunks = await this.chunksOf(caller, commits, tenant, ROWS_MAX);
+    const opened = await this.reads.opened<Commit | FallenPart | Chunk>(caller, [...commits, ...fallen, ...chunks]);
+    const afterFallen = commits.length + fallen.length;
     // Each is what it was, in its place.
     return {
       commits: opened.slice(0, commits.length) as readonly Commit[],
-      mutations: opened.slice(commits.length, afterCommits) as readonly Mutation[],
-      chunks: opened.slice(afterCommits) as readonly Chunk[],
+      fallen: opened.slice(commits.length, afterFallen) as readonly FallenPart[],
+      chunks: opened.slice(afterFallen) as readonly Chunk[],
     };
   }
 
-  /** Rows of a run as they are stored. */
-  private async rowsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<RunRows> {
-    const steps = await this.stepsOf(caller, runId, tenant);
-    return { ...steps, chunks: await this.chunksOf(caller, steps.commits, tenant) };
-  }
-
   /** Commits and effects of a run. */
-  private async stepsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<Omit<RunRows, 'chunks'>> {
+  private async stepsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<RunSteps> {
     const [commits, mutations] = await Promise.all(
       ['commit', 'mutation'].map((kind) =>
         this.reads.every(caller, { log: MUTATIONS_LOG, kind, where: { group_key: runId }, tenant }, ROWS_MAX),
@@ -178,28 +182,22 @@ export class CommitsController {
     return { commits: commits as readonly Commit[], mutations: mutations as readonly Mutation[] }; // rows of these kinds are written by the ledger alone
   }
 
-  /** Chunks of those commits whose states came in several. */
+  /** Chunks of those commits whose states came in several, so many at the most. */
   private async chunksOf(
     caller: Caller,
     commits: readonly Commit[],
     tenant: string | undefined,
+    countMax: number,
   ): Promise<readonly Chunk[]> {
-    const chunked = commits.filter(
-      ({ checkpoint: { state }, hardened }) => state !== null && state.body === null && hardened === null,
-    );
-    const chunks: (readonly unknown[])[] = await Promise.all(
-      chunked.map(({ commit_id: id }) =>
-        this.reads.every(
-          caller,
-          { log: MUTATIONS_LOG, kind: 'state_chunk', where: { commit_id: id }, tenant },
-          ROWS_MAX,
-        ),
-      ),
-    );
-    return chunks.flat() as readonly Chunk[]; // rows of this kind are written by the ledger alone
+    const ids = commits
+      .filter(({ checkpoint: { state }, hardened }) => state !== null && state.body === null && hardened === null)
+      .map(({ commit_id: id }) => id);
+    if (ids.length === 0) return [];
+    const query = { log: MUTATIONS_LOG, kind: 'state_chunk', where: { commit_id: ids }, tenant };
+    return (await this.reads.every(caller, query, countMax)) as readonly Chunk[]; // rows of this kind are written by the ledger alone
   }
 }
 
-function isEmpty({ commits, mutations }: RunRows): boolean {
+function isEmpty({ commits, mutations }: RunSteps): boolean {
   return commits.length + mutations.length === 0;
 }

@@ -2,7 +2,7 @@
 //
 // Boundary: pure; reads rows of the run as people may see them. State and evidence come from the log alone (E11, E30).
 import type { Json } from '@recourse/kernel';
-import { restoredState } from '@recourse/lineage';
+import { restoredState, statePath } from '@recourse/lineage';
 import type { Restored, StateHolder } from '@recourse/lineage';
 import type { Evidence, Payload } from '@recourse/messages';
 import { resumable, isClean } from '../rules/commit/ancestry.decisions.js';
@@ -40,18 +40,71 @@ export interface Resume {
   readonly beyond: readonly string[];
 }
 
+/** Steps of a run, without the chunks of their states. */
+export type RunSteps = Omit<RunRows, 'chunks'>;
+
+/** What is told of a fallen step, of all that its row holds. */
+export type FallenPart = Pick<Commit, 'commit_id' | 'tenant' | 'run_id'> & {
+  readonly rollback_id: string;
+  readonly rollback_evidence: Evidence;
+};
+
+/** What an answer of where a run goes on holds, which is all that is read further and opened for it. */
+export interface ResumeParts {
+  /** Commits that the state is restored from, the oldest first. */
+  readonly path: readonly Commit[];
+  /** What speaks against the steps that fell. */
+  readonly fallen: readonly FallenPart[];
+}
+
+/** Says what is needed of a run: states of other commits may be many, and large. */
+export function resumeParts(steps: RunSteps): ResumeParts {
+  const at = resumable(steps.commits, stepsIn(steps));
+  return {
+    path: at === null ? [] : pathTo(at.commit_id, steps.commits),
+    fallen: fallenIn(steps),
+  };
+}
+
+/** Commits that the state at one is restored from, the oldest first; it alone where one of them is not there. */
+export function pathTo(commitId: string, commits: readonly Commit[]): readonly Commit[] {
+  const byId = new Map(commits.map((commit) => [commit.commit_id, commit] as const));
+  const baseOf = (id: string): string | null | undefined => {
+    const commit = byId.get(id);
+    return commit === undefined ? undefined : (commit.checkpoint.state?.base_id ?? null);
+  };
+  return (statePath(commitId, baseOf) ?? [commitId]).flatMap((id) => byId.get(id) ?? []);
+}
+
+/** The steps of a run with those parts of them in place that were opened. */
+export function withOpened({ commits, mutations }: RunSteps, { path, fallen }: ResumeParts): RunSteps {
+  const whole = new Map(path.map((commit) => [commit.commit_id, commit] as const));
+  const evidenceOf = new Map(fallen.map(({ commit_id, rollback_evidence }) => [commit_id, rollback_evidence] as const));
+  return {
+    commits: commits.map((commit) => {
+      const { commit_id: id } = commit;
+      return {
+        ...(whole.get(id) ?? commit),
+        rollback_evidence: evidenceOf.get(id) ?? commit.rollback_evidence,
+      };
+    }),
+    mutations: mutations.map((mutation) => ({
+      ...mutation,
+      rollback_evidence: evidenceOf.get(mutation.mutation_id) ?? mutation.rollback_evidence,
+    })),
+  };
+}
+
 /** Says from which commit a run continues. `verdicts` are those that stand now; null where nobody can say. */
 export function resumeOf(rows: RunRows, verdicts: VerdictView | null): Resume {
   const at = resumable(rows.commits, stepsIn(rows));
   const restored: Restored = at === null ? { ok: false, code: 'no_state' } : stateAt(at.commit_id, rows);
-  const fallen = [
-    ...rows.commits.map(({ commit_id: id, ...row }) => ({ id, ...row })),
-    ...rows.mutations.map(({ mutation_id: id, ...row }) => ({ id, ...row })),
-  ].flatMap(({ id, tenant, run_id, rollback_id, rollback_evidence: evidence }) =>
-    rollback_id === null || evidence === null
-      ? []
-      : [{ commit_id: id, rollback_id, evidence, ref_stands: standsNow(evidence, { tenant, run_id }, verdicts) }],
-  );
+  const fallen = fallenIn(rows).map(({ commit_id, tenant, run_id, rollback_id, rollback_evidence: evidence }) => ({
+    commit_id,
+    rollback_id,
+    evidence,
+    ref_stands: standsNow(evidence, { tenant, run_id }, verdicts),
+  }));
   return {
     checkpoint: at === null ? null : { run_id: at.run_id, commit_id: at.commit_id },
     state: restored.ok ? restored.state : null,
@@ -111,7 +164,16 @@ export function bytesOf(payload: Shown): Buffer | null {
   return payload.content ?? null;
 }
 
-function stepsIn({ commits, mutations }: RunRows): StepOf {
+function fallenIn({ commits, mutations }: RunSteps): readonly FallenPart[] {
+  return [...commits, ...mutations.map(({ mutation_id, ...row }) => ({ commit_id: mutation_id, ...row }))].flatMap(
+    ({ commit_id, tenant, run_id, rollback_id, rollback_evidence }) =>
+      rollback_id === null || rollback_evidence === null
+        ? []
+        : [{ commit_id, tenant, run_id, rollback_id, rollback_evidence }],
+  );
+}
+
+function stepsIn({ commits, mutations }: RunSteps): StepOf {
   const commitOf = new Map(commits.map((commit) => [commit.commit_id, commit] as const));
   const mutationOf = new Map(mutations.map((mutation) => [mutation.mutation_id, mutation] as const));
   return (id) => {

@@ -145,9 +145,15 @@ export class Reads {
 
   /** Rows that an answer is made of, and is nothing without. Errors: as shown; EdgeRefusal(PAYLOADS_SEALED). */
   async opened<Of extends Doc>(caller: Caller, docs: readonly Of[]): Promise<readonly Of[]> {
-    const { docs: shown, sealedFor } = await this.shown(caller, docs);
-    if (sealedFor === null) return shown;
-    throw new EdgeRefusal('PAYLOADS_SEALED', `one of the roles ${sealedFor.join(', ')} is needed`);
+    this.refuseSealed(caller, docs);
+    return (await this.shown(caller, docs)).docs;
+  }
+
+  /** Refuses whoever is not shown what these hold, before more of it is read. Errors: EdgeRefusal(PAYLOADS_SEALED). */
+  refuseSealed({ opening, principal }: Pick<Caller, 'opening' | 'principal'>, docs: readonly Doc[]): void {
+    const openers = openersOf(opening, false);
+    if (sealedIn(docs).length === 0 || openers.some((role) => principal.roles.includes(role))) return;
+    throw new EdgeRefusal('PAYLOADS_SEALED', `one of the roles ${openers.join(', ')} is needed`);
   }
 
   /**
