@@ -83,7 +83,7 @@ export class DrillController {
       ...closure,
       truncated: truncated || closure.truncated,
       boundAt: boundMs === null ? null : now - boundMs,
-      hearersOf: await hearersNow(this.service, now),
+      hearersOf: await hearersNow(this.service, closure.reached),
     };
   }
 

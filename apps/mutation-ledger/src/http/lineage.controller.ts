@@ -140,11 +140,12 @@ export class LineageController {
     const from = await this.named(caller, commit, tenant);
     const { boundMs } = this.policy;
     const now = await this.ledger.now();
+    const closure = await this.lineage.closure([from], CLOSURE_MAX);
     return lineagePreview({
       commit: from.id,
-      ...(await this.lineage.closure([from], CLOSURE_MAX)),
+      ...closure,
       boundAt: boundMs === null ? null : now - boundMs,
-      hearersOf: await hearersNow(this.service, now),
+      hearersOf: await hearersNow(this.service, closure.reached),
     });
   }
 

@@ -91,7 +91,7 @@ export function fallOf({ roots, reached, reliances, boundAt, hearersOf, truncate
     fallen_already: all.length - falls.length,
     money: moneyOf(falls),
     subjects: { count: subjects.length, first: subjects.slice(0, NAMED_MAX) },
-    consumers: hearersOf === null ? null : tallied(falls.flatMap(hearersOf)),
+    consumers: hearersOf === null ? null : tallied(falls.map(hearersOf)),
     beyond_bound: { commits: beyond.length, first: beyond.slice(0, NAMED_MAX).map(({ id }) => id) },
     truncated,
   };
@@ -113,8 +113,13 @@ function moneyOf(commits: readonly Reached[]): LineagePreview['money'] {
     }));
 }
 
-function tallied(names: readonly string[]): readonly { readonly consumer: string; readonly commits: number }[] {
+/** Many commits have one list of hearers: lists are counted first, and then the names in them. */
+function tallied(
+  lists: readonly (readonly string[])[],
+): readonly { readonly consumer: string; readonly commits: number }[] {
+  const alike = new Map<readonly string[], number>();
+  for (const list of lists) alike.set(list, (alike.get(list) ?? 0) + 1);
   const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const [list, times] of alike) for (const name of list) counts.set(name, (counts.get(name) ?? 0) + times);
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([consumer, commits]) => ({ consumer, commits }));
 }
