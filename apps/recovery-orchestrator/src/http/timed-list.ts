@@ -1,7 +1,15 @@
 // Lists of what waits for people in the order of its time: whoever looks at one page sees what is soonest of all.
 //
 // Boundary: reads the projection, narrowed to the caller's tenant; what sealed payloads hold is told by Reads.
-import { limitTo, pageCursorText, placeText, readPageCursor, render, tenantOfRead } from '@recourse/service';
+import {
+  limitTo,
+  pageCursorText,
+  partitionNumber,
+  placeText,
+  readPageCursor,
+  render,
+  tenantOfRead,
+} from '@recourse/service';
 import type { Caller, ListAnswer, Reads } from '@recourse/service';
 import { z } from 'zod';
 import type { RecoveryQueries } from '../reads/recovery-queries.js';
@@ -17,7 +25,7 @@ export interface ListAsked extends Pick<TimedAsked, 'kind' | 'where'> {
 }
 
 const LIMIT_DEFAULT = 100;
-const place: z.ZodType<TimedPlace> = z.tuple([z.int(), z.int().min(0), placeText, placeText]);
+const place: z.ZodType<TimedPlace> = z.tuple([z.int(), partitionNumber, placeText, placeText]);
 
 /** A page of rows, the soonest first. Errors: those of `Reads.list`. */
 export async function timedList(
