@@ -188,7 +188,7 @@ async function serviceEdge(spec: ServiceSpec, around: Surroundings): Promise<Edg
     onError: () => undefined,
   };
   const module = ServiceModule.forService(context, spec.controllers, spec.providers);
-  return opened({ name: spec.name, submitted, app: await createEdge(spec.name, module, edgeOptions(around)) });
+  return opened({ name: spec.name, submitted, app: await createEdge(spec.name, module, edgeOptions(around, context)) });
 }
 
 async function notifierEdge(around: Surroundings): Promise<Edge> {
@@ -212,13 +212,20 @@ async function notifierEdge(around: Surroundings): Promise<Edge> {
   };
   const providers = [{ provide: NOTIFIER_CONTEXT, useValue: notifier }];
   const module = ServiceModule.forEdge(context, [DeliveriesController, ItemsController], providers);
-  return opened({ name: 'notifier', submitted: [], app: await createEdge('notifier', module, edgeOptions(around)) });
+  return opened({
+    name: 'notifier',
+    submitted: [],
+    app: await createEdge('notifier', module, edgeOptions(around, context)),
+  });
 }
 
-function edgeOptions({ folder, isDocsKept = false, arriveWithinMs }: Surroundings): Parameters<typeof createEdge>[2] {
+function edgeOptions(
+  { isDocsKept = false, arriveWithinMs }: Surroundings,
+  context: Pick<ServiceContext, 'limits' | 'authenticate'>,
+): Parameters<typeof createEdge>[2] {
   return {
     bodyBytesMax: BODY_BYTES_MAX,
-    readers: isDocsKept ? authenticateIn(folder) : null,
+    readers: isDocsKept ? context : null,
     ...(arriveWithinMs === undefined ? {} : { arriveWithinMs }),
   };
 }

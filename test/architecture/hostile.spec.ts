@@ -129,9 +129,21 @@ describe('a request with two ends', () => {
 
 describe('the OpenAPI pages', () => {
   it.each(['/openapi.json', '/docs', '/docs/show.js', '/docs/swagger-ui.css'])('want a token: %s', async (url) => {
-    const without = await ledger.app.inject({ method: 'GET', url });
+    const without = await ledger.app.inject({ method: 'GET', url, remoteAddress: `10.3.0.${String(url.length)}` });
     expect([without.statusCode, without.json<{ code: string }>().code]).toEqual([401, 'TOKEN_MISSING']);
     expect((await get(url, await edges.token('acme', ['viewer'], `reader${url.length}`))).statusCode).toBe(200);
+  });
+
+  it('are asked for with tokens that are none no oftener than other routes', async () => {
+    const answers = [];
+    for (let nth = 0; nth < 5; nth += 1)
+      answers.push((await get('/openapi.json', `d.e.${String(nth)}`, '10.4.0.1')).statusCode);
+    expect(answers).toEqual([401, 401, 401, 429, 429]);
+  });
+
+  it('want a role, as every route does', async () => {
+    const answer = await get('/openapi.json', await edges.token('acme', [], 'nobody'));
+    expect([answer.statusCode, answer.json<{ code: string }>().code]).toEqual([403, 'ROLE_REQUIRED']);
   });
 });
 

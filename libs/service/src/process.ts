@@ -10,9 +10,9 @@ import type { Kafka, KafkaOptions, Signing, SigningPlaces } from '@recourse/kafk
 import { RUN_BYTES_MAX, systemClock } from '@recourse/kernel';
 import { ownerOfLog, TOPICS } from '@recourse/messages';
 import type { Logger, Metrics } from '@recourse/telemetry';
-import type { Authenticate } from './edge/authenticate.js';
 import { takeBodies } from './inbound/http/bodies.js';
 import { answerBroken, answerUnrouted } from './inbound/http/broken.js';
+import type { KnowsCallers } from './inbound/http/caller.js';
 import { serveDocs } from './inbound/http/docs.js';
 import { harden } from './inbound/http/hardening.js';
 import { refuseBrokenQueries } from './inbound/http/utf8.js';
@@ -59,8 +59,8 @@ export function connectKafka(
 
 export interface EdgeOptions {
   readonly bodyBytesMax: number;
-  /** Who reads the OpenAPI pages: whoever has a token; null for everybody. */
-  readonly readers: Authenticate | null;
+  /** Who tells whose token is good, for the OpenAPI pages, which are read with a role and within limits; null for everybody. */
+  readonly readers: KnowsCallers | null;
   /** Addresses and networks of proxies whose `X-Forwarded-For` is believed; without, of none. */
   readonly trustedProxies?: readonly string[] | undefined;
   /** Longest a request may take to arrive, headers and body, milliseconds. Default 10,000. */

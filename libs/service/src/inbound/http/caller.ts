@@ -47,26 +47,31 @@ export class AuthenticationGuard implements CanActivate {
     ]);
     if (isPublic === true) return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const principal = await this.known(request);
-    requireSomeRole(principal);
+    const principal = await knownCaller(this.service, request);
     const access = this.service.access(routeOf(request));
     requireAccess(access, principal, tenantNamedBy(request));
     openings.set(request, openingOf(access, principal));
     return true;
   }
+}
 
-  /** Who asks, unless they ask too often. Errors: those of Authenticate; EdgeRefusal(TOO_MANY_REQUESTS). */
-  private async known({ ip, headers: { authorization } }: FastifyRequest): Promise<Principal> {
-    const { limits, authenticate } = this.service;
-    limits.beforeToken(ip, authorization);
-    try {
-      const principal = await authenticate(authorization);
-      limits.tokenTaken(`${principal.tenant} ${principal.subject}`, authorization);
-      return principal;
-    } catch (error) {
-      if (error instanceof EdgeRefusal && NO_TOKEN.includes(error.code)) limits.tokenRefused(ip, authorization);
-      throw error;
-    }
+/** What tells who asks. */
+export type KnowsCallers = Pick<EdgeContext, 'limits' | 'authenticate'>;
+
+/** Who asks, unless they ask too often. Errors: those of Authenticate; EdgeRefusal(TOO_MANY_REQUESTS, ROLE_REQUIRED). */
+export async function knownCaller(
+  { limits, authenticate }: KnowsCallers,
+  { ip, headers: { authorization } }: FastifyRequest,
+): Promise<Principal> {
+  limits.beforeToken(ip, authorization);
+  try {
+    const principal = await authenticate(authorization);
+    limits.tokenTaken(`${principal.tenant} ${principal.subject}`, authorization);
+    requireSomeRole(principal);
+    return principal;
+  } catch (error) {
+    if (error instanceof EdgeRefusal && NO_TOKEN.includes(error.code)) limits.tokenRefused(ip, authorization);
+    throw error;
   }
 }
 

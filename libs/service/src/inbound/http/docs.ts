@@ -6,8 +6,9 @@ import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { onRequestAsyncHookHandler } from 'fastify';
-import type { Authenticate } from '../../edge/authenticate.js';
 import { BODY_REFUSALS } from '../../edge/body-rules.js';
+import { knownCaller } from './caller.js';
+import type { KnowsCallers } from './caller.js';
 
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css',
@@ -23,15 +24,15 @@ const SHOW = "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#ui' });\n";
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/** Adds the routes, for whoever has a token; for everybody where `readers` is null. They say what there is, not what it holds. */
-export function serveDocs(app: NestFastifyApplication, title: string, readers: Authenticate | null): void {
+/** Adds the routes, for whoever a route lets in; for everybody where `readers` is null. They say what there is, not what it holds. */
+export function serveDocs(app: NestFastifyApplication, title: string, readers: KnowsCallers | null): void {
   const config = new DocumentBuilder().setTitle(`Recourse: ${title}`).setVersion('1').addBearerAuth().build();
   // Made when it is first asked for: a start does not wait for it.
   let document: string | null = null;
   const fastify = app.getHttpAdapter().getInstance();
   const folder = assetsFolder();
-  const onRequest: onRequestAsyncHookHandler = async ({ headers }) => {
-    await readers?.(headers.authorization);
+  const onRequest: onRequestAsyncHookHandler = async (request) => {
+    if (readers !== null) await knownCaller(readers, request);
   };
   fastify.get('/openapi.json', { onRequest }, (_request, reply) =>
     reply
