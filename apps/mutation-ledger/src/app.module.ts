@@ -120,7 +120,11 @@ function providersOf(config: LedgerConfig): NonNullable<ServiceSpec['providers']
     },
     {
       provide: ConsumerQueries,
-      useFactory: () => new ConsumerQueries(createPool({ url: databaseUrlOf(config), ...LISTS })),
+      useFactory: () =>
+        new ConsumerQueries(
+          createPool({ url: databaseUrlOf(config), ...LISTS }),
+          createPool({ url: databaseUrlOf(config), ...SUMS }),
+        ),
     },
   ];
 }

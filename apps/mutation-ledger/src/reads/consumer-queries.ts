@@ -80,7 +80,7 @@ export class ConsumerQueries extends Queries {
   }
 
   report(tenant: string | undefined, consumer: string | undefined, limit: number): Promise<readonly ConsumerReport[]> {
-    return this.rows('sum what consumers answered', reportQuery(tenant, consumer, limit));
+    return this.summed('sum what consumers answered', reportQuery(tenant, consumer, limit));
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { reportQuery, rolledBackQuery } from './consumer-queries.js';
+import type { Pool } from 'pg';
+import { ConsumerQueries, reportQuery, rolledBackQuery } from './consumer-queries.js';
 
 const ASKED = { scope: ['*'], tenant: 'acme', after: [], limit: 5 } as const;
 
@@ -47,5 +48,22 @@ describe('the statement of the report', () => {
     expect(text).toContain('WHERE tenant = $1 AND consumer = $2 GROUP BY tenant, consumer, mode');
     expect(values).toEqual(['acme', 'mailer', 6]);
     expect(reportQuery(undefined, undefined, 5).text).not.toContain('tenant =');
+  });
+});
+
+describe('reads about consumers', () => {
+  it('sum what was answered by connections that no poll waits for', async () => {
+    const asked: string[] = [];
+    const pool = (name: string): Pool =>
+      ({
+        query: (text: string) => {
+          asked.push(text.includes('AS now') ? 'the time' : name);
+          return Promise.resolve({ rows: [] });
+        },
+      }) as unknown as Pool; // what reads ask of one
+    const queries = new ConsumerQueries(pool('lists'), pool('sums'));
+    await queries.rolledBack(ASKED);
+    await queries.report('acme', undefined, 5);
+    expect(asked.filter((one) => one !== 'the time')).toEqual(['lists', 'sums']);
   });
 });

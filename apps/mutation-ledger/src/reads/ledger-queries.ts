@@ -124,7 +124,7 @@ export class LedgerQueries extends Queries {
   }
 
   async stakes(filter: Filter, closing: Closing): Promise<readonly Stake[]> {
-    const rows = await this.rows<StakeRow>('sum what closes', stakeQuery(filter, closing));
+    const rows = await this.summed<StakeRow>('sum what closes', stakeQuery(filter, closing));
     return rows.map(({ amount_minor, closes_first_at, ...row }) => ({
       ...row,
       amount_minor: exact(amount_minor),

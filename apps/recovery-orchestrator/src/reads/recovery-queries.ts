@@ -85,7 +85,7 @@ export class RecoveryQueries extends Queries {
   }
 
   async asked(filter: ReportFilter, now: number, limit: number): Promise<Report<Asked>> {
-    const rows = await this.rows<Omit<Asked, 'oldest_at'> & { readonly oldest_at: string }>(
+    const rows = await this.summed<Omit<Asked, 'oldest_at'> & { readonly oldest_at: string }>(
       'count what is asked of workers',
       askedQuery(filter, now, limit),
     );
@@ -96,7 +96,7 @@ export class RecoveryQueries extends Queries {
   }
 
   async paces(filter: ReportFilter, now: number, limit: number): Promise<Report<BusyPace>> {
-    const rows = await this.rows<Omit<BusyPace, 'next_at'> & { readonly next_at: string }>(
+    const rows = await this.summed<Omit<BusyPace, 'next_at'> & { readonly next_at: string }>(
       'list rates',
       pacesQuery(filter, now, limit),
     );
