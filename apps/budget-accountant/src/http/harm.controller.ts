@@ -87,8 +87,12 @@ export class HarmController {
   ): Promise<{ readonly as_of: number; readonly items: readonly BoundUse[] }> {
     const where = { group_key: id }; // a question is the group of its id, which the primary key finds
     const { doc } = await this.reads.find(caller, { log: BUDGETS_LOG, kind: 'escalation', where, tenant });
+    const question = doc as Question; // rows of this kind are escalations
     const now = await this.queries.now();
-    return { as_of: now, items: await this.queries.uses(doc as Question, now) }; // rows of this kind are escalations
+    const items = await this.queries.uses(question, now, (agent) =>
+      spellingsOf(this.reads, caller, agent, question.tenant),
+    );
+    return { as_of: now, items };
   }
 
   /** To a tenant, and to every spelling of an agent. */

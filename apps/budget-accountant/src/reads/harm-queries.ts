@@ -28,6 +28,9 @@ const BOUNDS_MAX = 20;
 /** What a question may be about. */
 const ABOUT: readonly Escalation['about'][] = ['ceiling', 'overrun', 'unsettled', 'raise'];
 
+/** Every spelling of an agent's name under which something stands. */
+export type SpellingsOf = (agent: string) => Promise<readonly string[]>;
+
 /** What is read of a question. */
 export type Question = Pick<Escalation, 'tenant' | 'run_id' | 'exceeded' | 'proposal'>;
 
@@ -83,13 +86,14 @@ export class HarmQueries extends Queries {
     return limitTo(await this.summed<Closing>('sum what closes', closingQuery(filter, now, limit)), limit);
   }
 
-  /** What the bounds of a question are used by, now. */
-  async uses(question: Question, now: number): Promise<readonly BoundUse[]> {
+  /** What the bounds of a question are used by, now; an agent's account has what is told under every spelling of its name. */
+  async uses(question: Question, now: number, spellingsOf: SpellingsOf): Promise<readonly BoundUse[]> {
     const { tenant, run_id: runId } = question;
     const uses: BoundUse[] = [];
     for (const bound of usedBoundsOf(question).slice(0, BOUNDS_MAX)) {
-      const query = usersQuery(tenant, usersOf(bound, runId, now), USERS_MAX);
-      const { items: used_by, more } = limitTo(await this.rows<User>('find what uses a bound', query), USERS_MAX);
+      const agents = bound.scope === 'agent' ? await spellingsOf(bound.scope_id) : [];
+      const query = usersQuery(tenant, usersOf(bound, { runId, agents, now }), USERS_MAX);
+      const { items: used_by, more } = limitTo(await this.summed<User>('find what uses a bound', query), USERS_MAX);
       const { scope, scope_id, measure, currency, window } = bound;
       uses.push({ scope, scope_id, measure, currency, window, used_by, more });
     }
@@ -100,9 +104,9 @@ export class HarmQueries extends Queries {
   async gauge(metrics: Pick<Metrics, 'set' | 'clear'>): Promise<void> {
     const now = await this.now();
     const [totals, closings, open] = await Promise.all([
-      this.rows<Totals>('sum what stands', STANDING_TOTALS_QUERY),
-      this.rows<ClosingTotals>('sum what closes', closingTotalsQuery(now)),
-      this.rows<{ about: string; open: number }>('count questions', OPEN_ESCALATIONS_QUERY),
+      this.summed<Totals>('sum what stands', STANDING_TOTALS_QUERY),
+      this.summed<ClosingTotals>('sum what closes', closingTotalsQuery(now)),
+      this.summed<{ about: string; open: number }>('count questions', OPEN_ESCALATIONS_QUERY),
     ]);
     metrics.clear('debtStanding');
     metrics.clear('valueClosing');

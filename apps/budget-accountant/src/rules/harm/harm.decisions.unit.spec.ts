@@ -69,7 +69,11 @@ describe('what uses a bound', () => {
 
   it.each([
     ['a run', {}, { run_id: 'run-1', measure: 'debt', since: 0 }],
-    ['an agent in a day', { scope: 'agent', scope_id: 'a', window: 'day' }, { agent_id: 'a', since: 5 * 86_400_000 }],
+    [
+      'an agent, however its name is spelt, in a day',
+      { scope: 'agent', scope_id: 'a', window: 'day' },
+      { agent_id: ['a', 'A'], since: 5 * 86_400_000 },
+    ],
     ['the platform in an hour', { scope: 'platform', window: 'hour' }, { since: NOW - 1, isOverrun: false }],
     [
       'a capability, in its run alone',
@@ -78,6 +82,6 @@ describe('what uses a bound', () => {
     ],
     ['overruns', { measure: 'overrun', currency: '' }, { run_id: 'run-1', isOverrun: true, currency: null }],
   ])('of %s is found', (_name, more, expected) => {
-    expect(usersOf({ ...bound, ...more }, 'run-9', NOW)).toMatchObject(expected);
+    expect(usersOf({ ...bound, ...more }, { runId: 'run-9', agents: ['a', 'A'], now: NOW })).toMatchObject(expected);
   });
 });

@@ -9,7 +9,8 @@ export type UsedBound = Pick<Excess, 'scope' | 'scope_id' | 'measure' | 'currenc
 /** Which effects count against a bound; undefined does not narrow. */
 export interface UsersOf {
   readonly run_id?: string;
-  readonly agent_id?: string;
+  /** Under all of these spellings. */
+  readonly agent_id?: readonly string[];
   readonly capability?: string;
   /** Null where the bound counts calls. */
   readonly currency: string | null;
@@ -18,6 +19,15 @@ export interface UsersOf {
   readonly since: number;
   /** Overruns alone that no person has let stand. */
   readonly isOverrun: boolean;
+}
+
+/** What a question is asked in. */
+interface QuestionOf {
+  readonly runId: string;
+  /** Every spelling of the agent whose account the bound is of. */
+  readonly agents: readonly string[];
+  /** Epoch milliseconds. */
+  readonly now: number;
 }
 
 /** Bounds that something is used of; what binds in law, and how far one call reaches, no other effect uses. */
@@ -29,12 +39,11 @@ export function usedBoundsOf({ exceeded, proposal }: Pick<Escalation, 'exceeded'
 /** How the effects that count against a bound are found. */
 export function usersOf(
   { scope, scope_id, measure, currency, window }: UsedBound,
-  runId: string,
-  now: number,
+  { runId, agents, now }: QuestionOf,
 ): UsersOf {
   const windowed = window === 'hour' || window === 'day' ? window : 'life';
   return {
-    ...placeOf(scope, scope_id, runId),
+    ...placeOf(scope, scope_id, { runId, agents }),
     currency: currency === '' ? null : currency,
     measure: measure === 'debt' ? 'debt' : 'value',
     since: windowAt(windowed, now),
@@ -42,12 +51,16 @@ export function usersOf(
   };
 }
 
-function placeOf(scope: string, id: string, runId: string): Pick<UsersOf, 'run_id' | 'agent_id' | 'capability'> {
+function placeOf(
+  scope: string,
+  id: string,
+  { runId, agents }: Pick<QuestionOf, 'runId' | 'agents'>,
+): Pick<UsersOf, 'run_id' | 'agent_id' | 'capability'> {
   switch (scope) {
     case 'run':
       return { run_id: id };
     case 'agent':
-      return { agent_id: id };
+      return { agent_id: agents };
     case 'capability':
       return { run_id: runId, capability: id };
     default:
