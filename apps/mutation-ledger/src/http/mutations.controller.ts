@@ -2,6 +2,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import {
+  EdgeRefusal,
   FromCaller,
   Id,
   idText,
@@ -12,8 +13,9 @@ import {
   ReadRoute,
   Reads,
   render,
+  SERVICE_CONTEXT,
 } from '@recourse/service';
-import type { Caller } from '@recourse/service';
+import type { Caller, ServiceContext } from '@recourse/service';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
 import { z } from 'zod';
 import { briefOf } from '@recourse/contract';
@@ -87,6 +89,7 @@ export class MutationsController {
   constructor(
     @Inject(Reads) private readonly reads: Reads,
     @Inject(LedgerQueries) private readonly queries: LedgerQueries,
+    @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
   ) {}
 
   @ReadRoute(
@@ -135,18 +138,27 @@ export class MutationsController {
     @Id('run_id') runInPath: string,
     @Queried(previewQuery) { tenant, run_id: runId = runInPath, mutation_id: asked }: z.infer<typeof previewQuery>,
   ): Promise<unknown> {
-    const mutations = await this.reads.every(
-      caller,
-      { log: MUTATIONS_LOG, kind: 'mutation', where: { group_key: runId }, tenant },
-      MUTATIONS_MAX,
-    );
-    const found = mutations as readonly Mutation[]; // rows of this kind are mutations
+    const found = await this.mutationsOf(caller, runId, tenant);
     const [gone, now] = await Promise.all([
       this.reads.whichErased(found.map(({ ref }) => ref?.reversal_args ?? null)),
       this.queries.now(),
     ]);
     const erased = new Set(found.flatMap(({ mutation_id }, at) => (gone[at] === true ? [mutation_id] : [])));
     return render(undoPreview(runId, found, { asked, erased, now }));
+  }
+
+  /** Mutations of a run. Errors: EdgeRefusal(PROJECTION_BEHIND): whoever hears that there is nothing to undo looks no further, so nobody says it while rows are behind their log. */
+  private async mutationsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<readonly Mutation[]> {
+    const query = { log: MUTATIONS_LOG, kind: 'mutation', where: { group_key: runId }, tenant };
+    // Rows of this kind are mutations.
+    const look = async (): Promise<readonly Mutation[]> =>
+      (await this.reads.every(caller, query, MUTATIONS_MAX)) as readonly Mutation[];
+    const first = await look();
+    if (first.length > 0) return first;
+    const isReached = await this.service.projection.isReached(MUTATIONS_LOG);
+    const again = await look();
+    if (again.length > 0 || isReached) return again;
+    throw new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
   }
 }
 

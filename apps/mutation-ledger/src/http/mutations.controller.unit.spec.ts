@@ -1,7 +1,36 @@
-// The run of a preview, where no path can name it.
+// What an undo of a run would do, over HTTP: of which run, and while rows are behind their log.
 import 'reflect-metadata';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import type { Caller, Reads, ServiceContext } from '@recourse/service';
+import { executed, ledger, NOW, refund } from '../core/ledger.testing.js';
+import type { LedgerQueries } from '../reads/ledger-queries.js';
 import { MutationsController } from './mutations.controller.js';
+
+/** The controller over rows that come with so many looks, or never. */
+function previewed(looksUntilThere: number, isReached: boolean): Promise<unknown> {
+  const { run } = ledger();
+  run.when(executed(refund()), NOW);
+  const rows = run.rows('mutation').map(({ doc }) => doc);
+  let looks = 0;
+  const reads = {
+    every: () => Promise.resolve((looks += 1) > looksUntilThere ? rows : []),
+    whichErased: (parts: readonly unknown[]) => Promise.resolve(parts.map(() => false)),
+  } as unknown as Reads; // what the preview asks of them
+  const queries = { now: () => Promise.resolve(NOW) } as unknown as LedgerQueries; // no more is asked
+  const service = { projection: { isReached: () => Promise.resolve(isReached) } } as unknown as ServiceContext; // no more is asked
+  return new MutationsController(reads, queries, service).undoPreview({} as Caller, 'run-1', { mutation_id: [] });
+}
+
+describe('a preview of an undo', () => {
+  it('of a run whose rows were behind a moment ago has what came since', async () => {
+    expect(await previewed(1, false)).toMatchObject({ items: [{ capability: 'payments.issue_refund' }] });
+  });
+
+  it('says that rows are behind, and not that there is nothing to undo', async () => {
+    await expect(previewed(9, false)).rejects.toMatchObject({ code: 'PROJECTION_BEHIND' });
+    expect(await previewed(9, true)).toMatchObject({ items: [] });
+  });
+});
 
 it('an undo is previewed of the run that the query names, above that of the path', async () => {
   const asked: unknown[] = [];
@@ -12,9 +41,14 @@ it('an undo is previewed of the run that the query names, above that of the path
     },
     whichErased: () => Promise.resolve([]),
   };
-  const edge = new MutationsController(reads as never, { now: () => Promise.resolve(0) } as never);
+  const service = { projection: { isReached: () => Promise.resolve(true) } };
+  const edge = new MutationsController(
+    reads as never,
+    { now: () => Promise.resolve(0) } as never,
+    service as never, // no more is asked
+  );
   const caller = {} as never;
   expect(await edge.undoPreview(caller, 'in-query', { run_id: '..', mutation_id: [] })).toMatchObject({ run_id: '..' });
   expect(await edge.undoPreview(caller, 'run_1', { mutation_id: [] })).toMatchObject({ run_id: 'run_1' });
-  expect(asked).toEqual([{ run_id: '..' }, { run_id: 'run_1' }]);
+  expect(asked).toEqual(['..', '..', 'run_1', 'run_1'].map((run) => ({ group_key: run })));
 });
