@@ -19,7 +19,7 @@ import { FORWARD_KIND } from '../rows/forward.rows.js';
 import { RECOVERIES_LOG } from '../core.js';
 import { agreedBy } from '../rules/forward/forward.decider.js';
 import { FORWARD_PHASES } from '../rules/forward/forward.messages.js';
-import type { ForwardDoc } from '../rules/forward/forward.messages.js';
+import type { ForwardDoc, ForwardPhase } from '../rules/forward/forward.messages.js';
 import { RecoveryQueries } from '../reads/recovery-queries.js';
 import { reviewItem } from '../reads/review-item.query.js';
 import type { ReviewItem } from '../reads/review-item.messages.js';
@@ -28,8 +28,10 @@ import { STEP_PHASES } from '../rules/step/step.messages.js';
 import type { StepDoc, StepPhase } from '../rules/step/step.messages.js';
 import { timedList } from './timed-list.js';
 
-/** Questions about one effect that are shown with it: an effect is one action, and few are ever asked about twice. */
+/** Questions about one effect whose answers are shown with it: an effect is one action, and few are ever agreed to twice. */
 const QUESTIONS_MAX = 10;
+/** Questions that somebody has agreed to; those that time ended or somebody denied are as many as were asked. */
+const AGREED: readonly ForwardPhase[] = ['approved', 'used'];
 
 /** Steps that wait for a person; of an uncertain one the system finds out first. */
 const PHASES_IN_REVIEW: readonly StepPhase[] = ['awaiting_approval', 'halted', 'manual', 'denied'];
@@ -133,7 +135,7 @@ export class RecoveriesController {
     const { docs } = await this.reads.shown(caller, [doc], asksPeople(doc));
     const questions = await this.reads.every(
       caller,
-      { log: RECOVERIES_LOG, kind: FORWARD_KIND, where: { mutation_id }, tenant },
+      { log: RECOVERIES_LOG, kind: FORWARD_KIND, where: { mutation_id, phase: AGREED }, tenant },
       QUESTIONS_MAX,
     );
     // Rows of these kinds are steps and questions; opened payloads keep their place.
