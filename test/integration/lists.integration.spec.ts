@@ -94,9 +94,16 @@ afterAll(async () => {
 }, 60_000);
 
 async function fill(log: string, { table, columns, lasting }: KindSpec): Promise<void> {
-  const names = ['log_partition', 'group_key', 'row_key', ...columns.map(({ name }) => name), 'doc'];
-  const values = ['n % 3', `'group-' || n`, `'row-' || n`, ...columns.map(valueOf), `'{}'`];
-  if (lasting !== undefined) [names.push('lasting'), values.push(`'{}'`)];
+  const hasLasting = (then: readonly string[]): readonly string[] => (lasting === undefined ? [] : then);
+  const names = [
+    'log_partition',
+    'group_key',
+    'row_key',
+    ...columns.map(({ name }) => name),
+    'doc',
+    ...hasLasting(['lasting']),
+  ];
+  const values = ['n % 3', `'group-' || n`, `'row-' || n`, ...columns.map(valueOf), `'{}'`, ...hasLasting([`'{}'`])];
   const into = names.map((name) => `"${name}"`).join(', ');
   const name = tableOf(log, table);
   await client.query(
