@@ -436,8 +436,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/service/src/inbound/http/verbs.unit.spec.ts',
     test: 'a verb about a thing is of the tenant that is named where several have a thing of its id, and is not sent where none is',
     file: 'libs/service/src/inbound/http/verbs.ts',
-    find: 'where: thing, tenant: tenantIn(asked) }',
-    replace: 'where: thing, tenant: tenantIn({}) }',
+    find: '{ place, thing, tenant: tenantIn(asked) }',
+    replace: '{ place, thing, tenant: tenantIn({}) }',
   },
   {
     id: 'edge-query-of-one-thing-unread',
@@ -571,8 +571,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'test/issues/connection-ended-as-handed-out.spec.ts',
     test: 'a connection that the server ends as the pool hands it out fails the migration it was for',
     file: 'libs/service/src/outbound/postgres-database.ts',
-    find: 'extra: { Client: ListenedClient,',
-    replace: 'extra: {',
+    find: 'extra: { Client: ListenedClient },',
+    replace: 'extra: {},',
   },
   {
     id: 'payloads-open-to-every-reader',

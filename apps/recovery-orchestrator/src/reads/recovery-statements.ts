@@ -49,7 +49,7 @@ export function timedQuery({ kind, where, after, limit }: TimedAsked): Query {
   const given = new Parameters();
   const { table, lasting } = TIMED_ROWS[kind];
   const at = `coalesce(${TIMED[kind]}, ${String(NEVER)})`;
-  const named = Object.entries(where).flatMap(([name, value]) => {
+  const narrowed = Object.entries(where).flatMap(([name, value]) => {
     if (value === undefined) return [];
     if (name === 'group_key') return [anyPartition(RECOVERIES_LOG), `group_key = ${given.add(value)}`];
     return typeof value === 'string'
@@ -59,7 +59,7 @@ export function timedQuery({ kind, where, after, limit }: TimedAsked): Query {
   const order = `${at}, log_partition, group_key, row_key`;
   const behind = after === undefined ? [] : [`(${order}) > (${given.list(after)})`];
   return {
-    text: `SELECT ${at} AS at, log_partition, group_key, row_key, doc, ${lasting} FROM ${table}${whereOf([...named, ...behind])} ORDER BY ${order} LIMIT ${given.add(limit + 1)}`,
+    text: `SELECT ${at} AS at, log_partition, group_key, row_key, doc, ${lasting} FROM ${table}${whereOf([...narrowed, ...behind])} ORDER BY ${order} LIMIT ${given.add(limit + 1)}`,
     values: given.values,
   };
 }
