@@ -930,6 +930,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/budget-accountant/src/rows/kinds.ts',
     find: 'return budget === null ? null : standingAt(budget, now);',
     replace: 'return budget === null ? null : standingAt(budget, now - 1);',
+  },
+  {
     id: 'A4-sums-of-a-scrape-before-lists',
     requirement: 'A4/sums',
     spec: 'apps/budget-accountant/src/reads/harm-queries.unit.spec.ts',
