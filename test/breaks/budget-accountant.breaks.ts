@@ -948,5 +948,12 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/budget-accountant/src/rules/harm/uses.decisions.ts',
     find: 'return { agent_id: agents };',
     replace: 'return { agent_id: [id] };',
+    id: 'a84-unasked-behind-another-bound',
+    requirement: 'A84',
+    spec: 'apps/budget-accountant/src/budgets.unasked.unit.spec.ts',
+    test: 'an effect that was reserved, and that its rung wants people asked about, straight is a breach of its own also where it moved money that nobody can read: what else it broke hides nothing',
+    file: 'apps/budget-accountant/src/rows.ts',
+    find: '...(isOfRung(body.exceeded) ? { awaited: null } : {}),',
+    replace: '...(isOfRung(body.exceeded) || body.debits.length === 0 ? { awaited: null } : {}),',
   },
 ];

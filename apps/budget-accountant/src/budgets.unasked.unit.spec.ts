@@ -155,6 +155,44 @@ describe.each(WAYS)(
       expect(desk.rows('run_standing')).toMatchObject([{ doc: { open_overruns: 0 } }]);
     });
 
+    it.each([
+      [
+        'moved money that nobody can read',
+        'unread',
+        { capability: REFUNDS, who: { principal: AGENT } },
+        { consequence: [] },
+      ],
+      ['was reserved in the name of another', 'name', { who: { principal: 'agent-9' } }, { digest: undefined }],
+    ])('is a breach of its own also where it %s: what else it broke hides nothing', (_what, measure, as, more) => {
+      const { desk, executed } = wanting('human');
+      desk
+        .when(reserve('a', 500, as), 2_000)
+        .when(executed('a', more), EXECUTED)
+        .then(
+          fact('BudgetSettled', { awaited: { wait_until: OVER } }),
+          fact('BudgetOverrun', { debits: [] }),
+          fact('AutonomyChanged', {}),
+        )
+        .whenDue(OVER)
+        .then(fact('BudgetOverrun', { debits: [] }), fact('AutonomyChanged', { cause: 'overrun' }))
+        .whenDue(OVER + WAIT)
+        .thenNothing();
+      const exceeded = desk.rows('escalation').flatMap(({ doc }) => doc['exceeded'] as readonly object[]);
+      expect(exceeded).toMatchObject([{ measure }, wanted(1)]);
+      expect(desk.rows('run_standing')).toMatchObject([{ doc: { open_overruns: 1 } }]);
+    });
+
+    it('is nobody’s fault where people agreed, whatever else it broke', () => {
+      const { desk, executed } = wanting('human');
+      desk
+        .when(refund('a'), 2_000)
+        .when(executed('a', { consequence: [] }), EXECUTED)
+        .when(used('a'), EXECUTED + 1)
+        .whenDue(OVER)
+        .thenNothing();
+      expect(desk.rows('escalation')).toMatchObject([{ doc: { exceeded: [{ measure: 'unread' }] } }]);
+    });
+
     it('is judged by nobody where its record is older than digests, where it failed, or where no rung wants anybody asked', () => {
       const { desk, executed } = wanting('human');
       desk

@@ -6,6 +6,7 @@ import { InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
 import { fallen, opened, proposed } from './rows/ceilings.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
+import { isOfRung } from './rules/budget/approval.decisions.js';
 import { beyond, negated, plus } from './rules/budget/bounds.decisions.js';
 import { countedInstead } from './rows/counters.js';
 import { budgets, escalations, reservations, withOverruns } from './rows/kinds.js';
@@ -192,7 +193,7 @@ function overrun(body: Body<'BudgetOverrun'>, state: StateView, record: At): rea
     brief: body.brief,
     contract_digest,
     debits: plus(isPart ? standing.debits : [], body.debits),
-    ...(body.debits.length > 0 ? {} : { awaited: null }),
+    ...(isOfRung(body.exceeded) ? { awaited: null } : {}),
   };
   const escalation = escalations.find(state, escalationIdOf(body.reservation_id));
   return [

@@ -15,6 +15,9 @@ import type { BudgetRecord, Escalation, EscalationPolicy, Reservation } from './
 /** Whom a rung has asked, the fewest first. */
 const WANTED: readonly GrantedApproval[] = ['policy', 'human', 'dual_control', 'refused'];
 
+/** Measure of what a rung wants asked, among bounds that were exceeded. */
+const RUNG = 'rung';
+
 /** Uses of an approval that are kept: who tries more often is judged by the newest. */
 const USES_MAX = 8;
 /** Failed attempts that are kept: one fewer, so that the use of an attempt is never taken for that of one before it. */
@@ -124,8 +127,13 @@ export function satisfiedBy(agreedBy: readonly string[]): 'human' | 'dual_contro
 export function rungExcess(wanted: string | null, agentId: string): readonly Excess[] {
   const asked_minor = rankOf(wanted);
   if (asked_minor <= 0) return [];
-  const measure = { scope: 'agent', scope_id: agentId, measure: 'rung', currency: '', window: 'life' };
+  const measure = { scope: 'agent', scope_id: agentId, measure: RUNG, currency: '', window: 'life' };
   return [{ ...measure, used_minor: 0, asked_minor, ceiling_minor: 0 }];
+}
+
+/** Does it say that nobody was asked? Whatever else an effect broke is no answer to that. */
+export function isOfRung(exceeded: readonly Excess[]): boolean {
+  return exceeded.some(({ measure }) => measure === RUNG);
 }
 
 /** Asks a person about an effect that nobody was asked about in time; null while there is time. Nothing is counted anew. */
