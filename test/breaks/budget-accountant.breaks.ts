@@ -956,4 +956,13 @@ export const BREAKS: readonly Break[] = [
     find: '...(isOfRung(body.exceeded) ? { awaited: null } : {}),',
     replace: '...(isOfRung(body.exceeded) || body.debits.length === 0 ? { awaited: null } : {}),',
   },
+  {
+    id: 'd58-packet-forgets-a-setting',
+    requirement: 'D58',
+    spec: 'apps/budget-accountant/src/budgets.pins.unit.spec.ts',
+    test: 'the settings that decisions were made with say again until when an approval is waited for',
+    file: 'apps/budget-accountant/src/remaking.ts',
+    find: '{ escalationOwner, escalationDeadlineMs, settleWithinMs, approvalWithinMs },',
+    replace: '{ escalationOwner, escalationDeadlineMs, settleWithinMs },',
+  },
 ];

@@ -1,12 +1,15 @@
 // Decisions of the accountant, made again from a packet: equal to the byte, and each thing that was changed in it found by its code.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { pinShape } from '@recourse/contract';
+import { entryView, pinShape } from '@recourse/contract';
 import { checkPins } from '@recourse/event-log';
-import type { CheckedPin, HeldRecord, Pin, PinnedGroup, PinsToCheck } from '@recourse/event-log';
+import type { CheckedPin, HeldRecord, Pin, PinnedGroup, PinsToCheck, ServiceCore } from '@recourse/event-log';
+import { SERVICE_CONFIG } from '@recourse/service';
 import { packed, unpacked } from '@recourse/service/replay';
-import { ChainedLog, ownCodecs } from '@recourse/testing';
-import { decide, open, releaseOf, reserve } from './budgets.testing.js';
+import { ChainedLog, harness, memoryView, ownCodecs } from '@recourse/testing';
+import { DONE, REFUNDS, register } from './budgets.autonomy.testing.js';
+import { decide, open, recorded, refundView, releaseOf, reserve } from './budgets.testing.js';
+import { CONFIG } from './config.js';
 import { budgetsCore } from './core.js';
 import { REMAKING } from './remaking.js';
 
@@ -237,6 +240,31 @@ function pinsIn(text: string): readonly Pin[] | null {
     return null;
   }
 }
+
+describe('the settings that decisions were made with', () => {
+  it('are in a packet, each that is the accountant’s own, and what is not set as it was then', () => {
+    const shared: readonly string[] = Object.values(SERVICE_CONFIG).map(({ name }) => name);
+    const own = Object.values(CONFIG).filter(({ name }) => !shared.includes(name));
+    expect(REMAKING.settingsIn({})).toEqual(Object.fromEntries(own.map(({ name, fallback }) => [name, fallback])));
+  });
+
+  it('say again until when an approval is waited for', () => {
+    const waitedFor = (core: ServiceCore): unknown => {
+      const { view, digest } = refundView();
+      const entries = memoryView(entryView);
+      register(entries, { rungs: { auto_execute: { forward_approval: 'human' } } });
+      const done = { digest, capability: REFUNDS, actionDigest: DONE, at: 2_000 };
+      const [settled] = harness(core, { views: { contracts: view, entries } })
+        .when(reserve('a', 500, { capability: REFUNDS }), 1_000)
+        .when(recorded('a', 500, done), 2_000)
+        .decision().records;
+      return settled?.body['awaited'];
+    };
+    const settings = REMAKING.settingsIn({ RECOURSE_APPROVAL_WITHIN_MS: '60000' });
+    expect(waitedFor(budgetsCore({ approvalWithinMs: 60_000 }))).toMatchObject({ wait_until: 62_000 });
+    expect(waitedFor(REMAKING.coreUnder(settings))).toMatchObject({ wait_until: 62_000 });
+  });
+});
 
 describe('the same run under other ceilings', () => {
   const under = (minor: number, scope = 'run') =>

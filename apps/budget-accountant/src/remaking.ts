@@ -4,10 +4,10 @@ import { CONFIG } from './config.js';
 import { budgetsCore } from './core.js';
 import { budgets } from './rows/kinds.js';
 
-const { escalationOwner, escalationDeadlineMs, settleWithinMs } = CONFIG;
+const { escalationOwner, escalationDeadlineMs, settleWithinMs, approvalWithinMs } = CONFIG;
 
 export const REMAKING = remaking(
-  { escalationOwner, escalationDeadlineMs, settleWithinMs },
+  { escalationOwner, escalationDeadlineMs, settleWithinMs, approvalWithinMs },
   {
     coreOf: budgetsCore,
     keyed: new Set(),
