@@ -965,4 +965,22 @@ export const BREAKS: readonly Break[] = [
     find: '{ escalationOwner, escalationDeadlineMs, settleWithinMs, approvalWithinMs },',
     replace: '{ escalationOwner, escalationDeadlineMs, settleWithinMs },',
   },
+  {
+    id: 'd64-another-s-reservation-is-ones-own',
+    requirement: 'D64/name',
+    spec: 'apps/budget-accountant/src/budgets.another-name.unit.spec.ts',
+    test: 'an effect of an agent that is reserved in the name of another, straight is refused to the one that acts, who is told before that it is not theirs to use',
+    file: 'apps/budget-accountant/src/rules/budget/reservation.decider.ts',
+    find: 'personKey(reservedFor) === personKey(agentId);',
+    replace: "personKey(reservedFor) !== '';",
+  },
+  {
+    id: 'd64-recovery-of-another-name-is-a-conflict',
+    requirement: 'D64/name',
+    spec: 'apps/budget-accountant/src/budgets.another-name.unit.spec.ts',
+    test: 'an effect of an agent that is reserved in the name of another, straight is answered to whoever takes an effect back, in whatever name they do',
+    file: 'apps/budget-accountant/src/rules/budget/reservation.decider.ts',
+    find: 'const isTheirs = isCompensation || reservedFor === null',
+    replace: 'const isTheirs = reservedFor === null',
+  },
 ];

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { contractView, entryView } from '@recourse/contract';
 import { fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { command, INR, mutationOf, recorded, RUN } from './budgets.testing.js';
+import { command, INR, mutationOf, recorded, refundView, RUN } from './budgets.testing.js';
 import { budgetsCore } from './core.js';
 
 describe.each(WAYS)('an effect of an agent that is reserved in the name of another, $way', ({ isRebuilt }) => {
@@ -49,6 +49,52 @@ describe.each(WAYS)('an effect of an agent that is reserved in the name of anoth
       expect(desk.rows('escalation').map(({ doc }) => doc)).toMatchObject([{ about: 'overrun', phase: 'open' }]);
     },
   );
+
+  it('is refused to the one that acts, who is told before that it is not theirs to use', () => {
+    const asks = (effect_key: string, principal: string, agent_id: string | null = null) =>
+      command(
+        'ReserveBudget',
+        {
+          run_id: RUN,
+          effect_key,
+          capability: 'wire.send_money',
+          values: [{ amount_minor: 100, currency: INR }],
+          agent_id,
+        },
+        { principal },
+      );
+    const desk = reservedFor('agent-1', 'agent:mallory');
+    for (const input of [asks('a', 'agent:agent-9'), asks('a', 'svc:gateway', 'agent-9'), asks('a', 'svc:gateway')])
+      desk.when(input, 2).thenNothing().thenAnswer({ httpStatus: 409, code: 'RESERVATION_CONFLICT' });
+    for (const input of [asks('a', 'agent-1'), asks('a', 'svc:gateway', 'agent:Agent-1')])
+      desk
+        .when(input, 3)
+        .thenNothing()
+        .thenAnswer({ httpStatus: 200, body: { phase: 'reserved' } });
+  });
+
+  it('is answered to whoever takes an effect back, in whatever name they do', () => {
+    const { view, digest } = refundView();
+    const desk = harness(budgetsCore(), {
+      isRebuilt,
+      views: { contracts: view, entries: memoryView(entryView) },
+    });
+    const effect_key = `rev_${mutationOf('a')}`;
+    const values = [{ amount_minor: 100, currency: INR }];
+    const asks = (principal: string) =>
+      command(
+        'ReserveBudget',
+        { run_id: RUN, effect_key, capability: 'payments.reverse_refund', values },
+        { principal },
+      );
+    desk
+      .when(recorded('a', 100, { capability: 'payments.issue_refund', digest }), 1)
+      .when(asks('svc:worker-1'), 2)
+      .then(fact('BudgetReserved', {}))
+      .when(asks('svc:worker-2'), 3)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 200, body: { phase: 'reserved' } });
+  });
 
   it('is settled where it was reserved for the one that acts, however it spells that', () => {
     for (const [agent, principal] of [

@@ -1,7 +1,7 @@
 // Decides what is reserved before an action, in every unit at once, and what is given back. Pure.
 import { briefOf, debitsOf, isUnsaid, reservationId } from '@recourse/contract';
 import type { BriefTerms, Contract } from '@recourse/contract';
-import { isAmong } from '@recourse/kernel';
+import { isAmong, personKey } from '@recourse/kernel';
 import type { BodyOf, CommandEnvelope, ContractTerms, Debit, Excess } from '@recourse/messages';
 import { ceilingExcess, excessOf, inUnit, uncountedExcess, windowAt } from './bounds.decisions.js';
 import type { Bounds } from './bounds.decisions.js';
@@ -40,7 +40,7 @@ export function decideReserve(command: BudgetCommand<'ReserveBudget'>, facts: Re
   const unfit = unfitAmounts(command.values);
   if (unfit !== null) return unfit;
   const { reservation, bounds, contract } = facts;
-  if (reservation !== null && reservation.phase !== 'released') return reservedBefore(command, reservation);
+  if (reservation !== null && reservation.phase !== 'released') return reservedBefore(command, reservation, facts);
   const debits = debitsOf(contract, 'irreversible', command.values);
   if (!isCountable(debits, bounds)) return rejected('AMOUNT_INVALID', 'the sum cannot be counted');
   return reserved(command, facts, debits);
@@ -114,15 +114,21 @@ function escalated(
   };
 }
 
-function reservedBefore(command: BudgetCommand<'ReserveBudget'>, reservation: Reservation): BudgetAnswer {
-  const { phase, debits, asked: before = debits } = reservation;
+function reservedBefore(
+  command: BudgetCommand<'ReserveBudget'>,
+  reservation: Reservation,
+  { agentId, isCompensation }: Pick<ReserveFacts, 'agentId' | 'isCompensation'>,
+): BudgetAnswer {
+  const { phase, debits, asked: before = debits, agent_id: reservedFor } = reservation;
   const same =
     before.length === command.values.length &&
     command.values.every(({ currency, amount_minor }) =>
       before.some((one) => one.currency === currency && one.value_minor === amount_minor),
     );
-  if (reservation.capability !== command.capability || (phase !== 'refunded' && !same))
-    return rejected('RESERVATION_CONFLICT', 'this effect was reserved with another capability or value');
+  // Whoever takes an effect back does so in a name of their own; anybody else who used it would be blamed for it.
+  const isTheirs = isCompensation || reservedFor === null || personKey(reservedFor) === personKey(agentId);
+  if (!isTheirs || reservation.capability !== command.capability || (phase !== 'refunded' && !same))
+    return rejected('RESERVATION_CONFLICT', 'this effect was reserved for another agent, capability or value');
   if (phase === 'denied') return rejected('RESERVATION_DENIED', 'nobody let this reservation through');
   const asked = phase === 'escalated' ? { escalation_id: escalationIdOf(reservation.reservation_id) } : {};
   return { kind: 'unchanged', phase, outcome: { ...shown(reservation), ...asked } };
