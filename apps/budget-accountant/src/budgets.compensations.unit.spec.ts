@@ -6,7 +6,19 @@ import type { RecordInput } from '@recourse/event-log';
 import { fact, harness, logged, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './core.js';
-import { changed, command, INR, mutationOf, open, owes, recorded, reserve, RUN, TENANT } from './budgets.testing.js';
+import {
+  changed,
+  command,
+  decide,
+  INR,
+  mutationOf,
+  open,
+  owes,
+  recorded,
+  reserve,
+  RUN,
+  TENANT,
+} from './budgets.testing.js';
 
 const view = memoryView(contractView);
 const digestOf = (name: string): Buffer => {
@@ -133,6 +145,38 @@ describe.each(WAYS)('a compensation and its debt, $way', ({ isRebuilt }) => {
     within(1_000, 1_000)
       .when(executed(compensation('a', { execution_state })), 3)
       .then();
+  });
+
+  describe('as the cost of a recovery', () => {
+    const costs = (accountant: CoreHarness) =>
+      accountant.rows('recovery_cost').map(({ doc: { currency, amount_minor } }) => [currency, amount_minor]);
+    const key = `rev_${mutationOf('a')}`;
+    const taken = { effect_key: key, compensation_id: mutationOf(key) };
+    const reversal = { capability: 'payments.reverse_refund' };
+
+    it.each<readonly [string, number, number | null, object, number]>([
+      ['that nobody reserved', 5_000, null, {}, 400],
+      ['that nobody reserved, beyond a ceiling', 300, null, {}, 400],
+      ['that somebody reserved', 5_000, 400, {}, 400],
+      ['that was reserved for more', 5_000, 900, {}, 400],
+      ['that was reserved for less', 5_000, 100, {}, 400],
+      ['that was asked for, and that nobody let through', 300, 100, {}, 400],
+      ['of a further call', 5_000, 400, { effect_key: `${key}_2` }, 400],
+    ])('is what it was debited in all: one %s', (_what, ceiling, reserved, more, cost) => {
+      const accountant = within(ceiling, 5_000).when(recorded('a', 1_000, { digest: REFUND }), 3);
+      const effectKey = 'effect_key' in more ? String(more.effect_key) : key;
+      if (reserved !== null) accountant.when(reserve(effectKey, reserved, reversal), 4);
+      accountant.when(executed(compensation('a', { ...taken, ...more })), 5);
+      expect(costs(accountant)).toEqual([[INR, cost]]);
+    });
+
+    it.each([true, false])('is nothing that an agent does under such a key; reserved before: %s', (isReserved) => {
+      const accountant = within(5_000, 5_000).when(recorded('a', 1_000, { digest: REFUND }), 3);
+      if (isReserved) accountant.when(reserve(key, 400), 4).when(decide(key, true), 5);
+      accountant.when(recorded(key, 400), 6);
+      expect(accountant.decision().records.map(({ type }) => type)).toContain('BudgetOverrun');
+      expect(costs(accountant)).toEqual(isReserved ? [[INR, 0]] : []);
+    });
   });
 
   it('of no known value leaves none, and one without a contract counts in full', () => {

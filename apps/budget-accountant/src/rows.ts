@@ -1,15 +1,15 @@
 // What each record of the budgets log changes. Holds no rules; reads the record and rows of earlier records.
 import { briefOf } from '@recourse/contract';
-import { foldEach, together } from '@recourse/event-log';
+import { foldEach } from '@recourse/event-log';
 import type { Change, Folds, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
 import { fallen, opened, proposed } from './rows/ceilings.js';
 import { escalationIdOf } from './rules/budget/budget.decider.js';
 import { isOfRung } from './rules/budget/approval.decisions.js';
-import { beyond, negated, plus } from './rules/budget/bounds.decisions.js';
+import { beyond, isUncounted, negated, plus } from './rules/budget/bounds.decisions.js';
 import { countedInstead } from './rows/counters.js';
-import { budgets, escalations, reservations, withOverruns } from './rows/kinds.js';
+import { budgets, escalations, isCompensation, reservations, withOverruns } from './rows/kinds.js';
 import { autonomyChanged, told } from './rows/autonomy.rows.js';
 import { outcomeCounted, recoveryCosted } from './rows/outcome.rows.js';
 import { asked, done, hexOf, moved, noted } from './rows/reservation.rows.js';
@@ -45,17 +45,15 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
     }),
     ...withdrawn(state, body.reservation_id),
   ],
-  BudgetDebited: together(
-    (body: Body<'BudgetDebited'>, state, record) => [
-      ...moved(state, body, record, {
-        event: 'Debited',
-        change: done(body, reservations.find(state, body.reservation_id)),
-        counting: { debits: body.debits, calls: 1 },
-      }),
-      ...withdrawn(state, body.reservation_id),
-    ],
-    recoveryCosted,
-  ),
+  BudgetDebited: (body, state, record) => [
+    ...moved(state, body, record, {
+      event: 'Debited',
+      change: done(body, reservations.find(state, body.reservation_id)),
+      counting: { debits: body.debits, calls: 1 },
+    }),
+    ...withdrawn(state, body.reservation_id),
+    ...(body.reverses_mutation_id === null ? [] : recoveryCosted(body)),
+  ],
   BudgetRefunded: refunded,
   ForwardApprovalNoted: noted,
   AutonomyChanged: autonomyChanged,
@@ -181,21 +179,29 @@ function settled(body: Body<'BudgetSettled'>, state: StateView, record: At): rea
   // What was executed in its place is a call of its own, and what was reserved is none.
   const instead = (rows: StateView): readonly Change[] =>
     standing === null || capability === null ? [] : countedInstead(rows, standing, { ...standing, ...done });
-  return [...foldEach(state, [instead, moves], (step, rows) => step(rows)), ...withdrawn(state, body.reservation_id)];
+  return [
+    ...foldEach(state, [instead, moves], (step, rows) => step(rows)),
+    ...withdrawn(state, body.reservation_id),
+    ...(isCompensation(state, body.effect_key) ? recoveryCosted(body) : []),
+  ];
 }
 
 function overrun(body: Body<'BudgetOverrun'>, state: StateView, record: At): readonly Change[] {
   const standing = reservations.find(state, body.reservation_id);
   const isPart = standing !== null && DONE_PHASES.includes(standing.phase);
   const contract_digest = hexOf(body.contract_digest) ?? standing?.contract_digest ?? null;
+  const before = isPart ? standing.debits : [];
+  const debits = plus(before, body.debits);
   const change = {
     ...done(body, standing),
     brief: body.brief,
     contract_digest,
-    debits: plus(isPart ? standing.debits : [], body.debits),
+    debits,
     ...(isOfRung(body.exceeded) ? { awaited: null } : {}),
   };
   const escalation = escalations.find(state, escalationIdOf(body.reservation_id));
+  // What only had the key of a compensation took nothing back, and what was settled of it is no cost.
+  const isPosing = isUncounted(body.exceeded);
   return [
     ...moved(state, body, record, {
       event: 'Overrun',
@@ -212,7 +218,14 @@ function overrun(body: Body<'BudgetOverrun'>, state: StateView, record: At): rea
       contract_digest,
       brief: body.brief,
     }),
+    ...(isCompensation(state, body.effect_key)
+      ? recoveryCosted({ ...body, debits: isPosing ? nothingOf(before) : debits })
+      : []),
   ];
+}
+
+function nothingOf(debits: readonly Debit[]): readonly Debit[] {
+  return debits.map((one) => ({ ...one, debit_minor: 0 }));
 }
 
 /** Is there an overrun of this effect already that no person has let stand? Its run is held up by it once. */

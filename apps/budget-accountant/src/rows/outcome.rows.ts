@@ -1,6 +1,7 @@
 // Rows of outcomes: one a piece of work, summed when somebody asks.
 import { row } from '@recourse/event-log';
-import type { Fold } from '@recourse/event-log';
+import type { Change, Fold } from '@recourse/event-log';
+import type { Debit } from '@recourse/messages';
 import { isMoney } from '../rules/budget/bounds.decisions.js';
 import type { Outcome } from '../rules/outcomes/outcome.messages.js';
 import { told } from './autonomy.rows.js';
@@ -65,21 +66,16 @@ const recoveryCosts = row<RecoveryCost>({
 
 export const OUTCOME_ROWS = [outcomes, recoveryCosts];
 
-/** A compensation was debited, which is what its recovery cost. */
-export const recoveryCosted: Fold<'recourse.budgets', 'BudgetDebited'> = ({
-  reservation_id,
-  tenant,
-  run_id,
-  debits,
-  reverses_mutation_id,
-}) =>
-  reverses_mutation_id === null
-    ? []
-    : debits
-        .filter(isMoney)
-        .map(({ currency, debit_minor: amount_minor }) =>
-          recoveryCosts.put({ reservation_id, tenant, run_id, amount_minor, currency }),
-        );
+type Debited = Pick<RecoveryCost, 'reservation_id' | 'tenant' | 'run_id'> & { readonly debits: readonly Debit[] };
+
+/** What a recovery cost: what its compensation was debited in all, in place of what was known of that. */
+export function recoveryCosted({ reservation_id, tenant, run_id, debits }: Debited): readonly Change[] {
+  return debits
+    .filter(isMoney)
+    .map(({ currency, debit_minor: amount_minor }) =>
+      recoveryCosts.put({ reservation_id, tenant, run_id, amount_minor, currency }),
+    );
+}
 
 /** An outcome that counts. */
 export const outcomeCounted: Fold<'recourse.budgets', 'OutcomeCounted'> = (body) => {

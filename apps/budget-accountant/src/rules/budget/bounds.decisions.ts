@@ -106,6 +106,11 @@ export function uncountedExcess(capability: string): Excess {
   return bound('capability', capability, 'name', { asked: 1 });
 }
 
+/** Does it say that a call is not what its key, or its reservation, says? */
+export function isUncounted(exceeded: readonly Excess[]): boolean {
+  return exceeded.some(({ scope, measure }) => scope === 'capability' && measure === 'name');
+}
+
 /** Names the ceilings that it would exceed: all that stops what a person agreed to already. */
 export function ceilingExcess(debits: readonly Debit[], { budgets, runId, now }: Bounds): readonly Excess[] {
   const open = undisclosed(debits, budgets, runId, now);
