@@ -1010,4 +1010,13 @@ export const BREAKS: readonly Break[] = [
     find: 'const isPosing = isUncounted(body.exceeded);',
     replace: 'const isPosing = isUncounted([]);',
   },
+  {
+    id: 'd36-violation-of-what-stood-before',
+    requirement: 'D36',
+    spec: 'apps/budget-accountant/src/rules/autonomy/standing.decisions.unit.spec.ts',
+    test: 'a violation (D36) takes a rung of what is in force under a policy that was tightened since, not of what stood before',
+    file: 'apps/budget-accountant/src/rules/autonomy/standing.decisions.ts',
+    find: 'rungBelow(lowerRung(judged(grounds, task, now).rung, grounds.rung))',
+    replace: 'rungBelow(grounds.rung)',
+  },
 ];

@@ -58,7 +58,7 @@ export type Said = Pick<CountedSignal, 'source' | 'event_id' | 'stated_at'> & { 
 
 /** Judges anew after something happened. Instants in epoch milliseconds. */
 export function reconsidered(before: Kept | null, happening: Happening, task: TaskFacts, now: number): Standing {
-  const grounds = taken(before ?? NOTHING_EARNED, happening, task.policy, now);
+  const grounds = taken(before ?? NOTHING_EARNED, happening, task, now);
   return judged(grounds, task, now);
 }
 
@@ -70,12 +70,13 @@ export function rungInForce(standing: Kept | null, task: TaskFacts, now: number)
   return { rung, capped_by: rung === today.rung ? today.capped_by : standing.capped_by };
 }
 
-function taken(grounds: Grounds, happening: Happening, policy: AutonomyPolicy, now: number): Grounds {
+function taken(grounds: Grounds, happening: Happening, task: TaskFacts, now: number): Grounds {
+  const { policy } = task;
   switch (happening.kind) {
     case 'said':
       return { ...grounds, signals: withSaid(grounds.signals, happening.signal, happening.said) };
     case 'violation':
-      return held(grounds, rungBelow(grounds.rung), policy, now);
+      return held(grounds, rungBelow(lowerRung(judged(grounds, task, now).rung, grounds.rung)), policy, now);
     case 'safety_violation':
       return held(grounds, 'read', policy, now);
     case 'replay_failed':

@@ -174,6 +174,15 @@ describe('a violation (D36)', () => {
     });
   });
 
+  it('takes a rung of what is in force under a policy that was tightened since, not of what stood before', () => {
+    const lenient = scored(PERFECT, taskWith({}, 1));
+    const tight = taskWith({ hold_ms: HOUR, caps: [{ name: 'probation', rung: 'recommend', reason: 'r' }] }, 1);
+    expect([lenient.rung, rungInForce(lenient, tight, HOUR).rung]).toEqual(['auto_execute', 'recommend']);
+    const fallen = reconsidered(lenient, { kind: 'violation' }, tight, HOUR);
+    expect(fallen).toMatchObject({ rung: 'read', capped_by: 'violation', held_at: 'read' });
+    expect(reconsidered(fallen, { kind: 'elapsed' }, tight, 2 * HOUR).rung).toBe('recommend');
+  });
+
   it('takes another rung each time', () => {
     const task = taskWith({}, 1);
     const twice = [1, 2].reduce((so) => reconsidered(so, { kind: 'violation' }, task, HOUR), scored(PERFECT, task));
