@@ -121,7 +121,7 @@ export function usersQuery(tenant: string, users: UsersOf, limit: number): Query
     ...(since === 0 ? [] : [`(${DOC} ->> 'counted_at')::bigint >= ${given.add(since)}`]),
     ...(isOverrun
       ? [
-          `EXISTS (SELECT 1 FROM ${ESCALATIONS} e WHERE e.tenant = ${named} AND e.reservation_id = r.reservation_id AND e.about = 'overrun' AND e.phase = 'open')`,
+          `EXISTS (SELECT 1 FROM ${ESCALATIONS} e WHERE e.tenant = ${named} AND e.reservation_id = r.reservation_id AND e.about = 'overrun' AND e.phase <> 'approved')`,
         ]
       : []),
   ];

@@ -35,6 +35,12 @@ describe.each(READS)('the statement of %s', (_name, read) => {
   });
 });
 
+describe('the statement of what holds a run up', () => {
+  it('finds the overruns that nobody let stand, also those that a person denied', () => {
+    expect(usersQuery('acme', USERS, 5).text).toContain("e.about = 'overrun' AND e.phase <> 'approved'");
+  });
+});
+
 describe('the statements behind the gauges', () => {
   it('read running sums and open questions, and no reservation', () => {
     const statements = [STANDING_TOTALS_QUERY, closingTotalsQuery(7), OPEN_ESCALATIONS_QUERY];

@@ -171,12 +171,13 @@ function movedSince(
   );
 }
 
-/** Somebody has said something already: the same again changes nothing. */
+/** Somebody has said something already: the same again changes nothing. What has happened may be let stand also after a no. */
 function decidedBefore(
   { approved, envelope: asker }: BudgetCommand<'DecideEscalation'>,
-  { phase, decided_by }: Escalation,
+  { about, phase, decided_by }: Escalation,
   outcome: Readonly<Record<string, unknown>>,
-): BudgetAnswer {
+): BudgetAnswer | null {
+  if (about === 'overrun' && phase === 'denied' && approved) return null;
   return phase === (approved ? 'approved' : 'denied') && decided_by === asker.principal
     ? { kind: 'unchanged', phase: null, outcome }
     : rejected('ESCALATION_DECIDED', `it is ${phase}`, { phase });
