@@ -948,6 +948,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/budget-accountant/src/rules/harm/uses.decisions.ts',
     find: 'return { agent_id: agents };',
     replace: 'return { agent_id: [id] };',
+  },
+  {
     id: 'a84-unasked-behind-another-bound',
     requirement: 'A84',
     spec: 'apps/budget-accountant/src/budgets.unasked.unit.spec.ts',
