@@ -110,6 +110,28 @@ describe('a witness', () => {
     expect(new WitnessState(folder).seenOf('log-1/recourse.budgets/0')).toBeNull();
   });
 
+  it('keeps what it signed where the file system syncs no folders', () => {
+    for (const [at, code] of ['EINVAL', 'EISDIR', 'EPERM'].entries()) {
+      const state = new WitnessState(folder, writeSync, () => {
+        throw Object.assign(new Error('fsync'), { code });
+      });
+      const seen = { ...SEEN, size: SEEN.size + at };
+      state.keep('log-1/recourse.budgets/0', seen);
+      expect(new WitnessState(folder).seenOf('log-1/recourse.budgets/0')).toEqual(seen);
+    }
+  });
+
+  it('fails where the disk fails to sync the folder, and goes on from what it has written', () => {
+    const state = new WitnessState(folder, writeSync, () => {
+      throw Object.assign(new Error('fsync'), { code: 'EIO' });
+    });
+    expect(() => {
+      state.keep('log-1/recourse.budgets/0', SEEN);
+    }).toThrow('fsync');
+    expect(state.seenOf('log-1/recourse.budgets/0')).toEqual(SEEN);
+    expect(new WitnessState(folder).seenOf('log-1/recourse.budgets/0')).toEqual(SEEN);
+  });
+
   it('answers what is no request of a known auditor with a refusal', () => {
     const stranger = noteSigner('auditor.spec', 'log', freshPem());
     const head = headOf(treeOf(3));
