@@ -26,7 +26,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/notifier/src/follower/cut-log.unit.spec.ts',
     test: 'a log that lost what was read of it halts again after a further loss until that one is accepted: consent to one is none to another',
     file: 'apps/notifier/src/follower/accepted-cuts.ts',
-    find: 'isKnown(told, read.cuts)',
+    find: 'isKnown(told, known)',
     replace: 'isKnown(told, [])',
   },
   {
@@ -37,6 +37,24 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/notifier/src/follower/log-follower.ts',
     find: 'this.#known = stored?.cuts ?? [];',
     replace: 'this.#known = [];',
+  },
+  {
+    id: 'p12-cuts-of-an-earlier-version-are-not-looked-up',
+    requirement: 'P12/each-cut',
+    spec: 'apps/notifier/src/follower/cut-log.unit.spec.ts',
+    test: 'a log that lost what an earlier version read of it halts until that loss is accepted, whatever was accepted in what it had read',
+    file: 'apps/notifier/src/follower/accepted-cuts.ts',
+    find: 'known = read.reduce(knownAfter, known);',
+    replace: 'known = read.reduce(knownAfter, known).slice(1);',
+  },
+  {
+    id: 'p12-any-cut-is-consent-to-an-earlier-version',
+    requirement: 'P12/each-cut',
+    spec: 'apps/notifier/src/follower/cut-log.unit.spec.ts',
+    test: 'a log that lost what an earlier version read of it halts also where the loss came before the upgrade, until the record that it read last is given up by name',
+    file: 'apps/notifier/src/rules/cut/cut.decisions.ts',
+    find: 'if (read.cuts === null) return isNamed;',
+    replace: 'if (read.cuts === null) return fromSeq <= read.seq;',
   },
   {
     id: 'p12-ends-are-told-again-after-a-cut',

@@ -6,6 +6,7 @@ import { Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { BUDGETS, endpoint, recordOf } from '../items.testing.js';
 import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
+import type { ReadPosition } from '../store/notifier-store.port.js';
 import { LogFollower } from './log-follower.js';
 
 const NOW = 50_000;
@@ -65,6 +66,27 @@ class World {
     await this.store.prune(NOW + 1);
   }
 
+  async lastRead(): Promise<ReadPosition> {
+    const at = await this.store.position(BUDGETS, 0);
+    if (at === null) throw new Error('nothing was read');
+    return at;
+  }
+
+  /** The position is as a version kept it that did not keep which losses it knows. */
+  async keepAsBefore(): Promise<void> {
+    const at = await this.lastRead();
+    const to = { ...at, cuts: null };
+    await this.store.take({
+      topic: BUDGETS,
+      partition: 0,
+      fromSeq: at.seq,
+      to,
+      changes: [],
+      superseded: [],
+      queued: [],
+    });
+  }
+
   async waiting(): Promise<readonly string[]> {
     return (await this.store.items({ countMax: 99 })).map(({ id }) => id).sort();
   }
@@ -83,9 +105,12 @@ const ends = (id: string): readonly [string, Readonly<Record<string, unknown>>] 
   'BudgetSettled',
   { reservation_id: id },
 ];
-const cutFrom = (lost_from_seq: number): readonly [string, Readonly<Record<string, unknown>>] => [
+const cutFrom = (
+  lost_from_seq: number,
+  head: Pick<ReadPosition, 'seq' | 'hash'> = { seq: 99, hash: Buffer.alloc(32) },
+): readonly [string, Readonly<Record<string, unknown>>] => [
   'CutAccepted',
-  { lost_from_seq, lost_to_seq: 99 },
+  { lost_from_seq, lost_to_seq: head.seq, lost_head_hash: head.hash },
 ];
 
 let world: World;
@@ -184,5 +209,56 @@ describe('a log that lost what was read of it', () => {
     expect(take).toHaveBeenCalledTimes(1);
     await world.readOn(world.follower());
     expect(await world.notices()).toEqual(['b opened', 'c opened']);
+  });
+});
+
+describe('a log that lost what an earlier version read of it', () => {
+  beforeEach(async () => {
+    await world.write(asks('a'), ends('a'), asks('b'), asks('l'));
+    await world.readOn(world.follower());
+    world.broker.truncate(BUDGETS, 0, 3);
+    await world.write(cutFrom(4), asks('c'), ends('c'), asks('d'));
+    await world.readOn(world.follower());
+    await world.keepAsBefore();
+    await world.tellAll();
+  });
+
+  it('halts until that loss is accepted, whatever was accepted in what it had read', async () => {
+    expect(await world.readOn(world.follower())).toBe(0);
+    world.broker.truncate(BUDGETS, 0, 6);
+    const follower = world.follower();
+    await expect(world.readOn(follower)).rejects.toMatchObject({ code: 'LOG_CUT' });
+    await world.write(asks('x'));
+    await expect(world.readOn(follower)).rejects.toMatchObject({ code: 'LOG_CUT' });
+    await world.write(cutFrom(7));
+    await world.readOn(follower);
+    expect([world.anew, await world.waiting(), await world.notices()]).toEqual([
+      2,
+      ['b', 'x'],
+      ['b opened', 'x opened'],
+    ]);
+  });
+
+  it('halts also where the loss came before the upgrade, until the record that it read last is given up by name', async () => {
+    const read = await world.lastRead();
+    world.broker.truncate(BUDGETS, 0, 6);
+    const follower = world.follower();
+    await expect(world.readOn(follower)).rejects.toMatchObject({ code: 'LOG_CUT' });
+    await world.write(cutFrom(7, { ...read, hash: Buffer.alloc(32, 7) }), asks('x'));
+    await expect(world.readOn(follower)).rejects.toMatchObject({ code: 'LOG_CUT' });
+    await world.write(cutFrom(7, read));
+    await world.readOn(follower);
+    expect([world.anew, await world.waiting(), await world.notices()]).toEqual([
+      2,
+      ['b', 'x'],
+      ['b opened', 'x opened'],
+    ]);
+  });
+
+  it('is read on where only its front is gone, which holds no consent any more', async () => {
+    await world.write(ends('d'));
+    world.broker.trim(BUDGETS, 0, 5);
+    expect(await world.readOn(world.follower())).toBe(1);
+    expect((await world.store.position(BUDGETS, 0))?.cuts).toEqual([]);
   });
 });

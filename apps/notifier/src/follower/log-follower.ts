@@ -8,13 +8,14 @@
 //   F3. Nothing is read on from a record that the log does not hold: it would be void from there on, in silence. Where a person has accepted
 //       that very loss it is read anew from its beginning; until then it fails with LOG_CUT.
 //   F4. How far it is read a second time is kept with the cursor: a kill meanwhile has nobody told again of what is over.
+//   F5. Which accepted losses an earlier version read is looked up once, while the log still holds the record that it read last.
 import type { LogPosition, PlacedRecord } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
 import { newsOf, tellingOf, toldAgain } from '../rules/delivery/occasion.decisions.js';
 import type { News, Superseding } from '../rules/delivery/occasion.decisions.js';
-import { cutIn, knownWith, readBefore } from '../rules/cut/cut.decisions.js';
-import type { KnownCut, ToldCut } from '../rules/cut/cut.decisions.js';
+import { knownAfter, readBefore } from '../rules/cut/cut.decisions.js';
+import type { KnownCut } from '../rules/cut/cut.decisions.js';
 import { AcceptedCuts } from './accepted-cuts.js';
 import type { FollowedPartition } from './followed-partition.js';
 import { hear } from '../core.js';
@@ -99,23 +100,32 @@ export class LogFollower {
     const position = { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
     if (await log.holds(position)) {
       this.#movedSeq = stored.seq;
+      if (stored.cuts === null) await this.#lookUp(position);
       return position;
     }
-    this.#known = knownWith(stored.cuts, await this.#consent(stored));
+    this.#known = await this.#consent(stored);
     onAnew?.();
     await store.beginAnew(topic, partition, stored, this.#placed(log.origin(), this.#known));
     return log.origin();
   }
 
-  async #consent(stored: ReadPosition): Promise<ToldCut> {
+  /** Kept at once, also where nothing new is read: once the record is gone nobody can tell what was read before it. */
+  async #lookUp(at: LogPosition): Promise<void> {
+    const { store, topic, partition } = this.options;
+    this.#known = await this.#accepted.upTo(at);
+    const to = this.#placed(at, this.#known);
+    await store.take({ topic, partition, fromSeq: at.head.seq, to, changes: [], superseded: [], queued: [] });
+  }
+
+  async #consent(stored: ReadPosition): Promise<readonly KnownCut[]> {
     const { topic, partition } = this.options;
-    const told = await this.#accepted.consentTo(stored);
-    if (told === null)
+    const known = await this.#accepted.consentTo(stored);
+    if (known === null)
       throw new Failure(
         'LOG_CUT',
         `${topic}/${String(partition)} no longer holds record ${String(stored.seq)}, which was read`,
       );
-    return told;
+    return known;
   }
 
   #placed({ head: { seq, hash }, offset }: LogPosition, cuts: readonly KnownCut[]): ReadPosition {
@@ -147,8 +157,7 @@ export class LogFollower {
     const changes: KnownChange[] = [];
     let known = this.#known;
     for (const record of records) {
-      const told = cutIn(record);
-      if (told !== null) known = knownWith(known, told);
+      known = knownAfter(known, record);
       const isReadAgain = record.seq < readBefore(known);
       const place = { topic, partition, seq: record.seq, at: record.decidedAt };
       const add = (news: News): void => {

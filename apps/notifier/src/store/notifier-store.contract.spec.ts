@@ -66,6 +66,16 @@ notifierStoreContract('memory', () => {
     );
   });
 
+  it('knows of no accepted loss, nor that there was none, in a position that an earlier version kept', async () => {
+    await query(name, "DELETE FROM migrations WHERE name LIKE 'KnownCuts%'");
+    await query(name, 'ALTER TABLE read_positions DROP COLUMN cuts');
+    await query(name, "INSERT INTO read_positions VALUES ('recourse.budgets', 0, 7, '\\x07', 9)");
+    const store = await PostgresNotifierStore.open(urlOf(name));
+    const position = await store.position('recourse.budgets', 0);
+    await store.close();
+    expect(position).toEqual({ seq: 7, hash: Buffer.of(7), offset: 9, cuts: null });
+  });
+
   notifierStoreContract('PostgreSQL', async () => {
     await query(name, 'TRUNCATE read_positions, things, deliveries, endpoints_off');
     const [one, other] = stores;

@@ -137,6 +137,8 @@ const CASES: Cases<Views> = {
     await store.take(taken(0, 7));
     await store.take({ ...taken(7, 8), to: known });
     expect(await other.position('recourse.recoveries', 0)).toEqual(known);
+    await store.take({ ...taken(8, 8), to: { ...known, cuts: null } });
+    expect(await other.position('recourse.recoveries', 0)).toEqual({ ...known, cuts: null });
   },
 
   'lets one of two that race read on': async ([store, other]) => {

@@ -70,12 +70,12 @@ async function nameBreakers(runner: QueryRunner, key: string): Promise<void> {
   await runner.query(`UPDATE things t SET thing_key = ${key} WHERE ${isBreaker}`);
 }
 
-/** Accepted losses that were read, by which later ones are told from them. */
+/** Accepted losses that were read, by which later ones are told from them; null: the log says it. */
 class KnownCuts1795700000000 implements MigrationInterface {
   readonly name = 'KnownCuts1795700000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query("ALTER TABLE read_positions ADD COLUMN cuts jsonb NOT NULL DEFAULT '[]'");
+    await runner.query('ALTER TABLE read_positions ADD COLUMN cuts jsonb');
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -10,8 +10,8 @@ export interface ReadPosition {
   readonly seq: number;
   readonly hash: Buffer;
   readonly offset: number;
-  /** Losses accepted in what was read, and the one by which it is read anew; oldest first. */
-  readonly cuts: readonly KnownCut[];
+  /** Losses accepted in what was read, and the one by which it is read anew; oldest first. Null where a version read it that kept none. */
+  readonly cuts: readonly KnownCut[] | null;
 }
 
 /** What reading on brought, to be kept together. */

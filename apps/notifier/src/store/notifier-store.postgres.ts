@@ -8,7 +8,6 @@ import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
 import { DELIVERY_STATES } from '../rules/delivery/delivery.messages.js';
 import type { Delivery, DeliveryEvent, DeliveryState } from '../rules/delivery/delivery.messages.js';
 import { DELIVERY_AFTER, UNTOLD } from '../rules/delivery/delivery.transitions.js';
-import type { KnownCut } from '../rules/cut/cut.decisions.js';
 import { keyOf, openingsIn } from '../rules/item/item.messages.js';
 import type { Thing, KnownChange, WaitingThing } from '../rules/item/item.messages.js';
 import type { Superseding } from '../rules/delivery/occasion.decisions.js';
@@ -57,7 +56,7 @@ export class PostgresNotifierStore implements NotifierStore {
     return coded('read the position', async () => {
       const {
         rows: [row],
-      } = await this.pool.query<{ seq: string; hash: Buffer; next_offset: string; cuts: readonly KnownCut[] }>(
+      } = await this.pool.query<{ seq: string; hash: Buffer; next_offset: string; cuts: ReadPosition['cuts'] }>(
         'SELECT seq, hash, next_offset, cuts FROM read_positions WHERE topic = $1 AND log_partition = $2',
         [topic, partition],
       );
@@ -240,7 +239,7 @@ async function moveOn(client: PoolClient, taken: Taken): Promise<boolean> {
 }
 
 function moveOf({ topic, partition, fromSeq, to }: Pick<Taken, 'topic' | 'partition' | 'fromSeq' | 'to'>): unknown[] {
-  return [topic, partition, fromSeq, to.seq, to.hash, to.offset, JSON.stringify(to.cuts)];
+  return [topic, partition, fromSeq, to.seq, to.hash, to.offset, to.cuts === null ? null : JSON.stringify(to.cuts)];
 }
 
 async function putChanges(client: PoolClient, changes: readonly KnownChange[]): Promise<void> {

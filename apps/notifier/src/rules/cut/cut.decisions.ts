@@ -2,6 +2,7 @@
 //
 // Invariants
 //   C1. A person accepts one loss. What was read with its record in it has its consent behind it: that is no word about a later loss.
+//   C2. Who does not know which of them it has read takes that one alone which names the record it read last: no older one can.
 import type { PlacedRecord, LogPosition } from '@recourse/event-log';
 
 /** An accepted loss, as a reader keeps it. */
@@ -16,6 +17,9 @@ export interface KnownCut {
 export interface ToldCut extends KnownCut {
   readonly lostHead: LogPosition['head'];
 }
+
+/** The record that was read last, and the accepted losses that are known; null where nobody knows which were read. */
+type Read = LogPosition['head'] & { readonly cuts: readonly KnownCut[] | null };
 
 /** The loss that a record accepts; null for every other record. */
 export function cutIn({ type, hash, body }: PlacedRecord): ToldCut | null {
@@ -43,13 +47,22 @@ export function knownWith(known: readonly KnownCut[], told: ToldCut): readonly K
   return [...known.filter((one) => one.fromSeq < fromSeq), { fromSeq, hash }];
 }
 
+/** What is known once a record was read. */
+export function knownAfter(known: readonly KnownCut[], record: PlacedRecord): readonly KnownCut[] {
+  const told = cutIn(record);
+  return told === null ? known : knownWith(known, told);
+}
+
 /**
  * Does the first loss that a reader did not know of account for the record it read last?
  *
  * Shape: the first one, since what stands before it is what the reader has read; later losses are of what it never read.
  */
-export function accountsFor({ fromSeq, lostHead }: ToldCut, read: LogPosition['head']): boolean {
-  return fromSeq <= read.seq && (lostHead.seq !== read.seq || lostHead.hash.equals(read.hash));
+export function accountsFor({ fromSeq, lostHead }: ToldCut, read: Read): boolean {
+  const isInPlace = lostHead.seq === read.seq;
+  const isNamed = isInPlace && lostHead.hash.equals(read.hash);
+  if (read.cuts === null) return isNamed;
+  return fromSeq <= read.seq && (!isInPlace || isNamed);
 }
 
 /** Records before this seq are read a second time, where a log is read anew. */

@@ -13,7 +13,7 @@ const told = (fromSeq: number, toSeq: number, name = `cut-${String(fromSeq)}`): 
 describe('an accepted loss', () => {
   it('accounts for what it took, also where the owner had gone further, or not so far, and for nothing before it', () => {
     const lost = told(5, 9);
-    expect([4, 5, 7, 9, 11].map((seq) => accountsFor(lost, { seq, hash: hash(seq) }))).toEqual([
+    expect([4, 5, 7, 9, 11].map((seq) => accountsFor(lost, { seq, hash: hash(seq), cuts: [] }))).toEqual([
       false,
       true,
       true,
@@ -23,7 +23,13 @@ describe('an accepted loss', () => {
   });
 
   it('accounts for no other record in the place of the head that it gives up', () => {
-    expect(accountsFor(told(5, 9), { seq: 9, hash: hash(1) })).toBe(false);
+    expect(accountsFor(told(5, 9), { seq: 9, hash: hash(1), cuts: [] })).toBe(false);
+  });
+
+  it('accounts for the record alone that it names, where nobody knows which were read before', () => {
+    const read = { seq: 7, hash: hash(7), cuts: null };
+    expect([told(5, 6), told(5, 7), told(5, 8)].map((lost) => accountsFor(lost, read))).toEqual([false, true, false]);
+    expect(accountsFor(told(5, 7), { ...read, hash: hash(1) })).toBe(false);
   });
 
   it('is known once, and takes with it those that were accepted in what is gone', () => {
