@@ -20,10 +20,11 @@ commit. Where wires are strict, which is the default, it counts only with a sign
 
 With --state the place in each partition is kept in a file, and the next start goes on there. The file is written after what was
 fetched together was printed and acknowledged, so that this may be done twice: the same again counts once. A place is that of a
-scope: one that is widened begins anew, and passes over the rollbacks that were told before.
+scope: one that is widened begins anew, and prints no rollback again that was told before.
 
 Where the record that was handled last does not stand in its place, the log was restored from an older copy, and the reader stops
-(LOG_CUT, exit 1). Take "places" out of the file to have it read anew; "told" may stay.
+(LOG_CUT, exit 1). Take "places" out of the file to have it read anew; with "told" in it no rollback is printed twice, and all are
+acknowledged again.
 
 A FILE of --kafka-config holds settings of librdkafka, `name=value` a line: security.protocol, sasl.username, ssl.ca.location.
 """
@@ -369,20 +370,22 @@ def chains_of(consumer, options):
 
 
 def take(message, chain, schemas, acks, scope, told):
-    """Applies the acceptance rule to one record, prints what is in the scope, and acknowledges it where somebody waits for that."""
+    """Applies the acceptance rule to one record, prints what is in the scope and was not told, and acknowledges all of it that waits."""
     accepted = chain.accept(message.offset(), message.key(), message.value(), schemas)
     if accepted is None:
         return
     kind, body = accepted
     body = within(scope, body, told)
-    if body is not None and acks is not None and kind == "RollbackAnnounced":
-        body = untold(told, body)
     if body is None:
         return
-    print(json.dumps({"type": kind, "partition": chain.number, "offset": message.offset(), "seq": chain.seq, "body": body}, default=bytes.hex), flush=True)
-    if acks is not None and kind == "RollbackAnnounced":
-        acks.send(body, round(time.time() * 1000))
+    is_answered = acks is not None and kind == "RollbackAnnounced"
+    news = untold(told, body) if is_answered else body
+    if news is not None:
+        print(json.dumps({"type": kind, "partition": chain.number, "offset": message.offset(), "seq": chain.seq, "body": news}, default=bytes.hex), flush=True)
+    if is_answered:
+        # From here on it was told, also where its answer fails. What was told waits again where it falls anew: a restored log knows of no answer.
         told.update(commit_of({**body, **member}) for member in body["members"])
+        acks.send(body, round(time.time() * 1000))
 
 
 if __name__ == "__main__":
