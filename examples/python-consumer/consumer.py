@@ -19,8 +19,9 @@ waits for this consumer is acknowledged once it was printed: a RollbackAcknowled
 commit. Where wires are strict, which is the default, it counts only with a signature: --signing-key and --key-id.
 
 With --state the place in each partition is kept in a file, and the next start goes on there. The file is written after what was
-fetched together was printed and acknowledged, so that this may be done twice: the same again counts once. A place is that of a
-scope: one that is widened begins anew, and prints no rollback again that was told before.
+fetched together was printed and acknowledged, and after a failure for what came before it. Where the process is killed, this may be
+done twice: the same answer again counts once. A place is that of a scope: one that is widened begins anew, and prints no rollback
+again that was told before.
 
 Where the record that was handled last does not stand in its place, the log was restored from an older copy, and the reader stops
 (LOG_CUT, exit 1). Take "places" out of the file to have it read anew; with "told" in it no rollback is printed twice, and all are
@@ -209,7 +210,7 @@ class Acks:
         with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
             found = json.load(answer)
         self.schema_id, self.schema, self.consumer = found["id"], fastavro.parse_schema(json.loads(found["schema"])), options.consumer
-        self.key_file, self.key_id = options.signing_key, options.key_id
+        self.private_key, self.key_id = options.signing_key and signing_key(options.signing_key), options.key_id
         # Java's murmur2: the acknowledgement has to lie on the partition of its run.
         self.producer = Producer({**settings, "partitioner": "murmur2_random", "acks": "all", "enable.idempotence": True})
 
@@ -218,18 +219,33 @@ class Acks:
         refused = []
         for body in acknowledgements(self.consumer, notice, applied_at):
             key, value = body["run_id"].encode(), framed(self.schema_id, self.schema, body)
-            headers = [] if self.key_file is None else [signature(self.key_file, self.key_id, ACKS_TOPIC, key, value)]
+            headers = [] if self.private_key is None else [signature(self.private_key, self.key_id, ACKS_TOPIC, key, value)]
             self.producer.produce(ACKS_TOPIC, key=key, value=value, headers=headers, on_delivery=lambda error, _: refused.append(error) if error else None)
         if self.producer.flush(3 * TIMEOUT_S) > 0 or refused:
             raise RuntimeError(f"the broker did not take the acknowledgements: {refused[0] if refused else 'no answer'}")
 
 
-def signature(key_file, key_id, topic, key, value):
-    """The header that says who sends a record (docs/guides/keys.md). Needs the package cryptography."""
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+def signing_key(path):
+    """The Ed25519 key in a file. Needs the package cryptography. Raises ValueError or OSError when it cannot sign."""
+    try:
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    except ImportError as error:
+        raise ValueError(f"--signing-key needs the package cryptography: {error}") from error
+    with open(path, "rb") as file:
+        pem = file.read()
+    try:
+        private_key = load_pem_private_key(pem, None)
+    except (TypeError, ValueError, UnsupportedAlgorithm) as error:
+        raise ValueError(f"{path} is no private key in PEM without a passphrase") from error
+    if not isinstance(private_key, Ed25519PrivateKey):
+        raise ValueError(f"{path} is no Ed25519 key")
+    return private_key
 
-    with open(key_file, "rb") as file:
-        private_key = load_pem_private_key(file.read(), None)
+
+def signature(private_key, key_id, topic, key, value):
+    """The header that says who sends a record (docs/guides/keys.md)."""
     now, digest = round(time.time() * 1000), hashlib.sha256(part(key) + part(value)).hexdigest()
     signed = private_key.sign(f"recourse-wire-v1\n{topic}\n{now}\n{digest}".encode())
     return "recourse-signature", f"v1 {key_id} {now} 1 {base64.b64encode(signed).decode()}".encode()
@@ -343,22 +359,25 @@ def read(consumer, looker, options, schemas, acks):
         quiet_since = time.monotonic() if messages else quiet_since
         if pending and time.monotonic() - quiet_since > 3 * TIMEOUT_S:
             raise RuntimeError(f"no answer for partitions {sorted(pending)}")
-        for message in messages:
-            is_end = message.error() is not None and message.error().code() == KafkaError._PARTITION_EOF
-            if message.error() is not None and not is_end:
-                raise RuntimeError(str(message.error()))
-            chain = chains[message.partition()]
-            if not is_end:
-                take(message, chain, schemas, acks, scope, told)
-            if is_end or message.offset() + 1 >= ends[chain.number]:
-                pending.discard(chain.number)
-                chain.refuse_to_void_everything()
-        for chain in chains.values():
-            if chain.is_overtaken:
-                assure(chain, looker, options.topic, schemas)
-        if messages and options.state is not None:
-            state["places"][scope] = {str(number): chain.place() for number, chain in chains.items() if chain.offset is not None}
-            save_state(options.state, {**state, "told": sorted(told)})
+        try:
+            for message in messages:
+                is_end = message.error() is not None and message.error().code() == KafkaError._PARTITION_EOF
+                if message.error() is not None and not is_end:
+                    raise RuntimeError(str(message.error()))
+                chain = chains[message.partition()]
+                if not is_end:
+                    take_whole(message, chain, schemas, acks, scope, told)
+                if is_end or message.offset() + 1 >= ends[chain.number]:
+                    pending.discard(chain.number)
+                    chain.refuse_to_void_everything()
+            for chain in chains.values():
+                if chain.is_overtaken:
+                    assure(chain, looker, options.topic, schemas)
+        finally:
+            # Also after a failure: what was taken whole before it is not done again.
+            if messages and options.state is not None:
+                state["places"][scope] = {str(number): chain.place() for number, chain in chains.items() if chain.offset is not None}
+                save_state(options.state, {**state, "told": sorted(told)})
 
 
 def chains_of(consumer, options):
@@ -367,6 +386,16 @@ def chains_of(consumer, options):
     if described.error is not None or not described.partitions:
         raise RuntimeError(f"{options.topic}: {described.error or 'has no partitions'}")
     return {number: Partition(options.log_id, options.topic, number, len(described.partitions)) for number in described.partitions}
+
+
+def take_whole(message, chain, schemas, acks, scope, told):
+    """Takes one record; one that could not be taken whole was not taken, and comes again at the next start."""
+    place = chain.place()
+    try:
+        take(message, chain, schemas, acks, scope, told)
+    except BaseException:
+        chain.resume(place)
+        raise
 
 
 def take(message, chain, schemas, acks, scope, told):

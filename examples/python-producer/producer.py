@@ -132,12 +132,27 @@ def framed(schema_id, schema, body):
     return stream.getvalue()
 
 
-def signature(key_file, key_id, topic, key, value):
-    """The header that says who sends a record (docs/guides/keys.md). Needs the package cryptography."""
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+def signing_key(path):
+    """The Ed25519 key in a file. Needs the package cryptography. Raises ValueError or OSError when it cannot sign."""
+    try:
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    except ImportError as error:
+        raise ValueError(f"--signing-key needs the package cryptography: {error}") from error
+    with open(path, "rb") as file:
+        pem = file.read()
+    try:
+        private_key = load_pem_private_key(pem, None)
+    except (TypeError, ValueError, UnsupportedAlgorithm) as error:
+        raise ValueError(f"{path} is no private key in PEM without a passphrase") from error
+    if not isinstance(private_key, Ed25519PrivateKey):
+        raise ValueError(f"{path} is no Ed25519 key")
+    return private_key
 
-    with open(key_file, "rb") as file:
-        private_key = load_pem_private_key(file.read(), None)
+
+def signature(private_key, key_id, topic, key, value):
+    """The header that says who sends a record (docs/guides/keys.md)."""
     digest = hashlib.sha256(b"".join(struct.pack(">I", len(part)) + part for part in (key, value))).hexdigest()
     now = round(time.time() * 1000)
     signed = private_key.sign(f"recourse-wire-v1\n{topic}\n{now}\n{digest}".encode())
@@ -186,7 +201,7 @@ def main(argv=None):
         schema_id, schema = latest_schema(options.registry, f"{topic}-{full_name}")
         value = framed(schema_id, schema, from_json(body, schema, names_in(schema)))
         key = body[key_field].encode("utf-8")
-        headers = [] if options.signing_key is None else [signature(options.signing_key, options.key_id, topic, key, value)]
+        headers = [] if options.signing_key is None else [signature(signing_key(options.signing_key), options.key_id, topic, key, value)]
         partition, offset = send(kafka_settings(options.brokers, options.kafka_config), topic, key, value, headers)
     except urllib.error.URLError as error:
         print(f"schema registry: {error}", file=sys.stderr)

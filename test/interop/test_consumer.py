@@ -2,13 +2,15 @@
 
 import io
 import json
+import sys
 import types
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import reference_reader as reader
-from test_examples import consumer, released
+from test_examples import KEYS, consumer, pem_of, released
 
 SCHEMA = released("recourse.notifications.RollbackAnnounced")
 FINGERPRINT = reader.schema_fingerprint(SCHEMA)
@@ -70,11 +72,16 @@ class Reader:
 
 
 class Acks:
-    def __init__(self):
-        self.sent = []
+    """Stands for the topic of answers; a broker that refuses takes none of the notice that names a commit."""
+
+    def __init__(self, refused):
+        self.sent, self.refused = [], refused
 
     def send(self, notice, applied_at):
-        self.sent += [one["mutation_id"] for one in consumer.acknowledgements("reports", notice, applied_at)]
+        named = [one["mutation_id"] for one in consumer.acknowledgements("reports", notice, applied_at)]
+        if self.refused in named:
+            raise RuntimeError("the broker did not take the acknowledgements")
+        self.sent += named
 
 
 def body_of(seq, prev_hash, agent, mutation, stated_at=1):
@@ -101,17 +108,20 @@ def log_of(*values, until=None):
 
 @pytest.fixture
 def hear(tmp_path, capsys, monkeypatch):
-    """Starts the consumer over a log: what it printed. What it acknowledged is in `answered`."""
+    """Starts the consumer over a log: what it printed. That stays in `heard`, what it acknowledged in `answered`, and what it complained of in `said`."""
     registry = json.dumps({"schema": json.dumps(SCHEMA)}).encode()
     monkeypatch.setattr(consumer.urllib.request, "urlopen", lambda url, timeout: io.BytesIO(registry))
     monkeypatch.setattr(consumer, "time", types.SimpleNamespace(monotonic=iter(range(10_000)).__next__, time=lambda: 1.0))
 
-    def start(log, scope="acme", follow=False):
-        acks = Acks()
+    def start(log, scope="acme", follow=False, refused=None):
+        acks = Acks(refused)
         options = types.SimpleNamespace(topic=consumer.TOPIC, log_id="log-1", state=str(tmp_path / "state.json"), consumer="reports", scope=scope, follow=follow)
-        consumer.read(Reader(log), Reader(log), options, consumer.Schemas("http://registry"), acks)
-        heard = [member["mutation_id"] for line in capsys.readouterr().out.splitlines() for member in json.loads(line)["body"]["members"]]
-        start.answered = acks.sent
+        try:
+            consumer.read(Reader(log), Reader(log), options, consumer.Schemas("http://registry"), acks)
+        finally:
+            out, start.said = capsys.readouterr()
+            heard = [member["mutation_id"] for line in out.splitlines() for member in json.loads(line)["body"]["members"]]
+            start.heard, start.answered = heard, acks.sent
         assert [one for one in acks.sent if one in heard] == heard
         return heard
 
@@ -183,9 +193,55 @@ def test_the_place_is_kept_once_for_what_was_fetched_together(hear, monkeypatch)
     assert len(saved) == 1
 
 
+def test_an_answer_that_fails_is_given_at_the_next_start_and_none_before_it_again(hear):
+    log = log_of(*values_of(*THREE))
+    with pytest.raises(RuntimeError, match="did not take"):
+        hear(log, refused="m-3")
+    assert (hear.heard, hear.answered) == (["m-1", "m-2", "m-3"], ["m-1", "m-2"])
+    with pytest.raises(RuntimeError, match="did not take"):
+        hear(log, refused="m-3")
+    assert (hear.heard, hear.answered) == ([], [])
+    assert (hear(log), hear.answered) == ([], ["m-3"])
+
+
+@pytest.fixture
+def begin(tmp_path, capsys, monkeypatch):
+    """Starts the process with a file as its key: what it ended with and said. It must not come to read."""
+    answer = json.dumps({"id": 9, "schema": json.dumps(released("recourse.consumers.RollbackAcknowledged"))}).encode()
+    monkeypatch.setattr(consumer.urllib.request, "urlopen", lambda url, timeout: io.BytesIO(answer))
+    monkeypatch.setattr(consumer, "read", lambda *_: print("it reads"))
+
+    def start(pem):
+        if pem is not None:
+            (tmp_path / "key.pem").write_bytes(pem)
+        where = ["--brokers", "127.0.0.1:1", "--registry", "http://registry", "--log-id", "log-1", "--consumer", "reports"]
+        code = consumer.main([*where, "--signing-key", str(tmp_path / "key.pem"), "--key-id", "k-1"])
+        return code, *capsys.readouterr()
+
+    return start
+
+
+@pytest.mark.parametrize("pem,problem", KEYS.values(), ids=KEYS)
+def test_a_key_that_cannot_sign_stops_it_before_it_tells_anything(begin, pem, problem):
+    code, out, said = begin(pem)
+    assert (code, out, len(said.splitlines())) == (1, "", 1)
+    assert problem in said and "key.pem" in said
+
+
+def test_without_the_package_that_signs_it_stops_before_it_tells_anything(begin, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.serialization", None)
+    code, out, said = begin(pem_of(Ed25519PrivateKey.generate()))
+    assert (code, out, len(said.splitlines())) == (1, "", 1)
+    assert "--signing-key needs the package cryptography" in said
+
+
+def test_a_key_that_signs_lets_it_read(begin):
+    assert begin(pem_of(Ed25519PrivateKey.generate())) == (0, "it reads\n", "")
+
+
 def test_acknowledgements_that_no_broker_takes_stop_it():
     acks = consumer.Acks.__new__(consumer.Acks)
-    acks.schema_id, acks.schema, acks.consumer, acks.key_file = 1, consumer.fastavro.parse_schema(released("recourse.consumers.RollbackAcknowledged")), "reports", None
+    acks.schema_id, acks.schema, acks.consumer, acks.private_key = 1, consumer.fastavro.parse_schema(released("recourse.consumers.RollbackAcknowledged")), "reports", None
     acks.producer = Producer({"bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": 200, "log_level": 0})
     with pytest.raises((RuntimeError, KafkaException), match="did not take the acknowledgements: .*timed out"):
         acks.send(body_of(1, b"\0" * 32, "a", "m-1"), 1)

@@ -7,8 +7,9 @@ import pathlib
 import types
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat
 
 import reference_reader as reader
 
@@ -108,12 +109,33 @@ SIGNED = [vector for vector in json.loads((ROOT / "schemas" / "vectors" / "signa
 @pytest.mark.parametrize("module", [producer, consumer], ids=lambda module: module.__name__)
 def test_the_examples_sign_what_they_send(vector, module, tmp_path, monkeypatch):
     private_key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(vector["private_key"]))
-    (tmp_path / "key.pem").write_bytes(private_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    (tmp_path / "key.pem").write_bytes(pem_of(private_key))
     _, key_id, signed_at, *_ = vector["header"].split(" ")
     monkeypatch.setattr(module, "time", types.SimpleNamespace(time=lambda: int(signed_at) / 1000))
     (record,) = vector["records"]
-    header = module.signature(tmp_path / "key.pem", key_id, vector["topic"], record["key"].encode(), bytes.fromhex(record["value"]))
+    header = module.signature(module.signing_key(tmp_path / "key.pem"), key_id, vector["topic"], record["key"].encode(), bytes.fromhex(record["value"]))
     assert header == ("recourse-signature", vector["header"].encode())
+
+
+def pem_of(private_key, encryption=NoEncryption()):
+    return private_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption)
+
+
+KEYS = {
+    "is missing": (None, "No such file"),
+    "is none": (b"nonsense", "is no private key in PEM without a passphrase"),
+    "is encrypted": (pem_of(Ed25519PrivateKey.generate(), BestAvailableEncryption(b"secret")), "is no private key in PEM without a passphrase"),
+    "is another's": (pem_of(ec.generate_private_key(ec.SECP256R1())), "is no Ed25519 key"),
+}
+
+
+@pytest.mark.parametrize("pem,problem", KEYS.values(), ids=KEYS)
+@pytest.mark.parametrize("module", [producer, consumer], ids=lambda module: module.__name__)
+def test_the_examples_say_what_is_wrong_with_a_key(module, tmp_path, pem, problem):
+    if pem is not None:
+        (tmp_path / "key.pem").write_bytes(pem)
+    with pytest.raises((OSError, ValueError), match=problem):
+        module.signing_key(tmp_path / "key.pem")
 
 
 @pytest.mark.parametrize("module", [producer, consumer], ids=lambda module: module.__name__)
