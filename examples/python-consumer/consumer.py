@@ -155,8 +155,8 @@ class Partition:
         return leaf_hash(digest, key, value[FRAME_SIZE:]) == self.hash
 
 
-def assure(chain, looker, topic, schemas):
-    """Looks whether the record that was handled last still stands in its place. Raises ValueError when it does not."""
+def stands(chain, looker, topic, schemas):
+    """Looks whether the record that was handled last still stands in its place."""
     looker.assign([TopicPartition(topic, chain.number, chain.offset)])
     message = looker.poll(3 * TIMEOUT_S)
     looker.unassign()
@@ -165,7 +165,12 @@ def assure(chain, looker, topic, schemas):
     error = message.error()
     if error is not None and error.code() not in ENDS_BEFORE:
         raise RuntimeError(str(error))
-    if error is not None or message.offset() != chain.offset or not chain.was(message.key(), message.value(), schemas):
+    return error is None and message.offset() == chain.offset and chain.was(message.key(), message.value(), schemas)
+
+
+def assure(chain, looker, topic, schemas):
+    """Raises ValueError when the record that was handled last is gone."""
+    if not stands(chain, looker, topic, schemas):
         raise ValueError(f"LOG_CUT: record {chain.seq} of partition {chain.number}, which was handled last, is gone: the log was restored from an older copy")
     chain.is_overtaken = False
 
@@ -273,12 +278,20 @@ def framed(schema_id, schema, body):
     return stream.getvalue()
 
 
-def load_state(path):
+def load_state(path, scope):
     """Places by scope and partition, and the commits whose rollback was told."""
     if path is None or not os.path.exists(path):
         return {"places": {}, "told": []}
     with open(path, encoding="utf-8") as file:
-        return {"places": {}, "told": [], **json.load(file)}
+        state = {"places": {}, "told": [], **json.load(file)}
+    # Before places had scopes, each was behind the last record that was read, which may be void, and held what was told.
+    old = {number: state["places"].pop(number) for number, place in list(state["places"].items()) if "seq" in place}
+    if old:
+        moved = {number: {"offset": place["offset"] - 1, "seq": place["seq"], "hash": place["hash"], "is_guess": True} for number, place in old.items() if place["seq"] > 0}
+        state["told"] = sorted({*state["told"], *(commit for place in old.values() for commit in place["told"])})
+        state["places"][scope] = {**moved, **state["places"].get(scope, {})}
+        save_state(path, state)
+    return state
 
 
 def save_state(path, state):
@@ -342,14 +355,13 @@ def main(argv=None):
 
 def read(consumer, looker, options, schemas, acks):
     scope = options.scope if options.consumer is not None else "*"
-    state = load_state(options.state)
+    state = load_state(options.state, scope)
     told = set(state["told"])
     chains = chains_of(consumer, options)
     places = state["places"].get(scope, {})
     for chain in chains.values():
         if str(chain.number) in places:
-            chain.resume(places[str(chain.number)])
-            assure(chain, looker, options.topic, schemas)
+            begin(chain, places[str(chain.number)], looker, options.topic, schemas)
     ends = {number: consumer.get_watermark_offsets(TopicPartition(options.topic, number), timeout=TIMEOUT_S)[1] for number in chains}
     consumer.assign([TopicPartition(options.topic, number, chain.next_offset()) for number, chain in chains.items()])
     pending = {number for number, end in ends.items() if end > chains[number].next_offset()}
@@ -378,6 +390,16 @@ def read(consumer, looker, options, schemas, acks):
             if messages and options.state is not None:
                 state["places"][scope] = {str(number): chain.place() for number, chain in chains.items() if chain.offset is not None}
                 save_state(options.state, {**state, "told": sorted(told)})
+
+
+def begin(chain, place, looker, topic, schemas):
+    """Goes on at a place; behind one that is a guess only where it stands, and else at the start of the log."""
+    genesis = chain.place()
+    chain.resume(place)
+    if not place.get("is_guess", False):
+        assure(chain, looker, topic, schemas)
+    elif not stands(chain, looker, topic, schemas):
+        chain.resume(genesis)
 
 
 def chains_of(consumer, options):

@@ -18,11 +18,11 @@ FAR = 8_640_000_000_000_000
 
 
 class Message:
-    def __init__(self, offset, value, problem=None):
-        self.at, self.held, self.problem = offset, value, problem
+    def __init__(self, offset, value, problem=None, number=0):
+        self.at, self.held, self.problem, self.number = offset, value, problem, number
 
     def partition(self):
-        return 0
+        return self.number
 
     def offset(self):
         return self.at
@@ -93,9 +93,9 @@ def body_of(seq, prev_hash, agent, mutation, stated_at=1):
     return {"seq": seq, "prev_hash": prev_hash, "source_seq": seq, "source_index": 0, "tenant": "acme", "run_id": "run-1", "caused_by": evidence, "members": [member]}
 
 
-def values_of(*commits, stated_at=1):
+def values_of(*commits, stated_at=1, partition=0, count=1):
     """Notices of commits, each (agent, mutation), that follow from the genesis."""
-    head, values = reader.Head(0, reader.genesis_hash("log-1", consumer.TOPIC, 0, 1)), []
+    head, values = reader.Head(0, reader.genesis_hash("log-1", consumer.TOPIC, partition, count)), []
     for agent, mutation in commits:
         values.append(reader.encode(SCHEMA, 7, body_of(head.seq + 1, head.hash, agent, mutation, stated_at)))
         head = reader.Head(head.seq + 1, reader.leaf_hash(FINGERPRINT, b"run-1", values[-1][5:]))
@@ -113,11 +113,11 @@ def hear(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(consumer.urllib.request, "urlopen", lambda url, timeout: io.BytesIO(registry))
     monkeypatch.setattr(consumer, "time", types.SimpleNamespace(monotonic=iter(range(10_000)).__next__, time=lambda: 1.0))
 
-    def start(log, scope="acme", follow=False, refused=None):
+    def start(log, scope="acme", follow=False, refused=None, client=Reader):
         acks = Acks(refused)
         options = types.SimpleNamespace(topic=consumer.TOPIC, log_id="log-1", state=str(tmp_path / "state.json"), consumer="reports", scope=scope, follow=follow)
         try:
-            consumer.read(Reader(log), Reader(log), options, consumer.Schemas("http://registry"), acks)
+            consumer.read(client(log), client(log), options, consumer.Schemas("http://registry"), acks)
         finally:
             out, start.said = capsys.readouterr()
             heard = [member["mutation_id"] for line in out.splitlines() for member in json.loads(line)["body"]["members"]]
@@ -186,9 +186,49 @@ def test_a_log_that_ends_with_the_marker_of_a_transaction_is_read_to_its_end(hea
     assert hear(log_of(*values, until=4)) == []
 
 
-def test_the_place_is_kept_once_for_what_was_fetched_together(hear, monkeypatch):
-    saved, save = [], consumer.save_state
-    monkeypatch.setattr(consumer, "save_state", lambda path, state: saved.append(save(path, state)))
+def file_of_before(offset, value, *told):
+    """As it was kept before places had scopes: behind the last record that was read, with what was told of the partition."""
+    seq, _ = consumer.read_head(value)
+    place = {"offset": offset, "seq": seq, "hash": reader.leaf_hash(FINGERPRINT, b"run-1", value[5:]).hex(), "told": [f"acme/run-1/{name}" for name in told]}
+    return json.dumps({"places": {"0": place, "1": {"offset": 0, "seq": 0, "hash": "00" * 32, "told": []}}})
+
+
+@pytest.mark.parametrize("scope", ["acme", "*"])
+def test_a_file_of_before_is_gone_on_from(hear, tmp_path, scope):
+    one, two, three = values_of(*THREE)
+    (tmp_path / "state.json").write_text(file_of_before(2, two, "m-1", "m-2"), encoding="utf-8")
+    assert hear(log_of(one, two), scope) == hear.answered == []
+    assert hear(log_of(one, two, three), scope) == hear.answered == ["m-3"]
+    assert hear(log_of(one, two, three), scope) == hear.answered == []
+
+
+def test_a_file_of_before_is_of_the_scope_it_was_first_started_with(hear, tmp_path):
+    one, two, three = values_of(*THREE)
+    (tmp_path / "state.json").write_text(file_of_before(3, three, "m-1", "m-3"), encoding="utf-8")
+    assert hear(log_of(one, two, three), "acme/a") == hear.answered == []
+    assert hear(log_of(one, two, three), "acme") == ["m-2"]
+
+
+@pytest.mark.parametrize("log", [(0, 1, b"noise"), (0,), (0, b"noise", 2)], ids=["a void record", "nothing", "another"])
+def test_of_a_file_of_before_whose_place_is_behind_something_else_the_log_is_read_anew_and_told_once(hear, tmp_path, log):
+    values = values_of(*THREE)
+    (tmp_path / "state.json").write_text(file_of_before(3, values[1], "m-1", "m-2"), encoding="utf-8")
+    found = log_of(*(values[one] if isinstance(one, int) else one for one in log))
+    assert hear(found) == []
+    assert hear.answered == ["m-1", "m-2"][: sum(one in (0, 1) for one in log)]
+    assert hear(found) == hear.answered == []
+    assert hear(log_of(*values)) == ["m-3"]
+
+
+@pytest.fixture
+def saved(monkeypatch):
+    """One of each time that the state was written."""
+    times, save = [], consumer.save_state
+    monkeypatch.setattr(consumer, "save_state", lambda path, state: times.append(save(path, state)))
+    return times
+
+
+def test_the_place_is_kept_once_for_what_was_fetched_together(hear, saved):
     hear(log_of(*values_of(*(("a", f"m-{n}") for n in range(20)))))
     assert len(saved) == 1
 
