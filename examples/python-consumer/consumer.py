@@ -5,11 +5,11 @@
 
 The topic may hold void records: late packets, repeated batches, writes of a former owner. A consumer that does not apply the
 acceptance rule acts on them. So each partition is read from its start, and a record counts iff its seq is one more than that
-of the last accepted record and its prev_hash is that record's hash. An unknown schema stops the reader (exit 1), and so
-does a partition of which nothing is accepted: its reader is wrong. No signature is checked: whoever may write to the topic is
-believed, so let Kafka keep others from it, or check them as docs/guides/keys.md says.
+of the last accepted record and its prev_hash is that record's hash. An unknown schema stops the reader (exit 1). No signature is
+checked: whoever may write to the topic is believed, so let Kafka keep others from it, or check them as docs/guides/keys.md says.
 
-Without --follow it ends when every partition has been read to the end seen at start.
+Without --follow it ends when every partition has been read to the end seen at start. Where nothing of a partition is accepted, the
+reader is wrong, as a rule: it ends with exit 1 then. With --follow it says so once and reads on, as something may come.
 
 A record names one commit, or several of a run as its members; one that names nobody stops the reader (exit 1).
 
@@ -128,10 +128,11 @@ class Partition:
     def next_offset(self):
         return 0 if self.offset is None else self.offset + 1
 
-    def refuse_to_void_everything(self):
-        """Nothing of what was read is accepted: the reader is wrong, not the log."""
-        if self.seq == 0 and self.offered > 0:
-            raise ValueError(f"partition {self.number}: all {self.offered} records are void: check --log-id, the topic, its partition count, and the fingerprints")
+    def all_void(self):
+        """What to check where nothing of what was read is accepted: as a rule the reader is wrong, not the log. None where something is."""
+        if self.seq > 0 or self.offered == 0:
+            return None
+        return f"partition {self.number}: all {self.offered} records are void: check --log-id, the topic, its partition count, and the fingerprints"
 
     def accept(self, offset, key, value, schemas):
         """The record's type and body when it is accepted, else None."""
@@ -365,7 +366,7 @@ def read(consumer, looker, options, schemas, acks):
     ends = {number: consumer.get_watermark_offsets(TopicPartition(options.topic, number), timeout=TIMEOUT_S)[1] for number in chains}
     consumer.assign([TopicPartition(options.topic, number, chain.next_offset()) for number, chain in chains.items()])
     pending = {number for number, end in ends.items() if end > chains[number].next_offset()}
-    quiet_since = time.monotonic()
+    quiet_since, said_void = time.monotonic(), set()
     while pending or options.follow:
         messages = consumer.consume(FETCHED_TOGETHER, 0.1)
         quiet_since = time.monotonic() if messages else quiet_since
@@ -381,7 +382,9 @@ def read(consumer, looker, options, schemas, acks):
                     take_whole(message, chain, schemas, acks, scope, told)
                 if is_end or message.offset() + 1 >= ends[chain.number]:
                     pending.discard(chain.number)
-                    chain.refuse_to_void_everything()
+                    if options.follow and chain.all_void() and chain.number not in said_void:
+                        said_void.add(chain.number)
+                        print(chain.all_void(), file=sys.stderr, flush=True)
             for chain in chains.values():
                 if chain.is_overtaken:
                     assure(chain, looker, options.topic, schemas)
@@ -390,6 +393,9 @@ def read(consumer, looker, options, schemas, acks):
             if messages and options.state is not None:
                 state["places"][scope] = {str(number): chain.place() for number, chain in chains.items() if chain.offset is not None}
                 save_state(options.state, {**state, "told": sorted(told)})
+    for chain in chains.values():
+        if chain.all_void():
+            raise ValueError(chain.all_void())
 
 
 def begin(chain, place, looker, topic, schemas):

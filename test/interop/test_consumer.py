@@ -71,6 +71,17 @@ class Reader:
         return self.consume(1, timeout)[0]
 
 
+class Beside(Reader):
+    """With the first record of a second partition, which comes behind what the first one holds."""
+
+    def list_topics(self, topic, timeout):
+        return types.SimpleNamespace(topics={topic: types.SimpleNamespace(error=None, partitions={0: None, 1: None})})
+
+    def consume(self, count, timeout):
+        (beside,) = values_of(("b", "m-9"), partition=1, count=2)
+        return [*super().consume(count, timeout), Message(self.log["until"] - 1, beside, number=1)]
+
+
 class Acks:
     """Stands for the topic of answers; a broker that refuses takes none of the notice that names a commit."""
 
@@ -231,6 +242,22 @@ def saved(monkeypatch):
 def test_the_place_is_kept_once_for_what_was_fetched_together(hear, saved):
     hear(log_of(*values_of(*(("a", f"m-{n}") for n in range(20)))))
     assert len(saved) == 1
+
+
+def test_void_records_before_the_first_are_said_once_where_it_listens_and_it_listens_on(hear):
+    one, two, _ = values_of(*THREE)
+    log = log_of(b"noise")
+    log["grows"] += [lambda: log.update(log_of(b"noise", b"noise"), grows=log["grows"]), lambda: log.update(log_of(b"noise", b"noise", one, two), grows=[])]
+    with pytest.raises(AssertionError, match="listens on"):
+        hear(log, follow=True)
+    assert hear.heard == hear.answered == ["m-1", "m-2"]
+    assert hear.said.splitlines() == ["partition 0: all 1 records are void: check --log-id, the topic, its partition count, and the fingerprints"]
+
+
+def test_a_partition_of_void_records_ends_it_when_the_others_were_read(hear):
+    with pytest.raises(ValueError, match="partition 0: all 1 records are void"):
+        hear(log_of(b"noise"), client=Beside)
+    assert hear.heard == hear.answered == ["m-9"]
 
 
 def test_an_answer_that_fails_is_given_at_the_next_start_and_none_before_it_again(hear):

@@ -1,6 +1,5 @@
 """The Python examples, without a broker: what the producer frames can be read, and the consumer accepts what the vectors say."""
 
-import contextlib
 import importlib.util
 import json
 import pathlib
@@ -177,8 +176,8 @@ def test_the_consumer_accepts_what_the_vectors_say(vector):
             break
         verdicts.append("void" if accepted is None else "accepted")
     assert verdicts == vector["verdicts"]
-    with pytest.raises(ValueError, match="records are void") if set(verdicts) - {"accepted"} and "accepted" not in verdicts else contextlib.nullcontext():
-        chain.refuse_to_void_everything()
+    is_all_void = verdicts != [] and "accepted" not in verdicts
+    assert ("records are void" in (chain.all_void() or "")) == is_all_void
     assert {"seq": chain.seq, "hash": chain.hash.hex()} == vector["head"]
 
 
