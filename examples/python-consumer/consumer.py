@@ -390,9 +390,10 @@ def read(consumer, looker, options, schemas, acks):
                     assure(chain, looker, options.topic, schemas)
         finally:
             # Also after a failure: what was taken whole before it is not done again.
-            if messages and options.state is not None:
-                state["places"][scope] = {str(number): chain.place() for number, chain in chains.items() if chain.offset is not None}
-                save_state(options.state, {**state, "told": sorted(told)})
+            places = {str(number): chain.place() for number, chain in chains.items() if chain.offset is not None}
+            if options.state is not None and (places != state["places"].get(scope, {}) or len(told) > len(state["told"])):
+                state["places"][scope], state["told"] = places, sorted(told)
+                save_state(options.state, state)
     for chain in chains.values():
         if chain.all_void():
             raise ValueError(chain.all_void())

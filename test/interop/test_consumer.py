@@ -244,6 +244,15 @@ def test_the_place_is_kept_once_for_what_was_fetched_together(hear, saved):
     assert len(saved) == 1
 
 
+def test_what_changes_no_place_is_not_kept(hear, saved, monkeypatch):
+    monkeypatch.setattr(consumer, "FETCHED_TOGETHER", 1)
+    one, two, _ = values_of(*THREE)
+    hear(log_of(one, one, b"noise", two, one))
+    assert len(saved) == 2
+    hear(log_of(one, one, b"noise", two, one))
+    assert len(saved) == 2
+
+
 def test_void_records_before_the_first_are_said_once_where_it_listens_and_it_listens_on(hear):
     one, two, _ = values_of(*THREE)
     log = log_of(b"noise")
