@@ -81,7 +81,7 @@ def from_json(value, schema, names, at="the record"):
     if kind == "array":
         return [from_json(item, schema["items"], names, f"{at}[{index}]") for index, item in enumerate(of_type(list, "a list", value, at))]
     if kind == "map":
-        return {name: from_json(member, schema["values"], names, f"{at}.{name}") for name, member in of_type(dict, "an object", value, at).items()}
+        return {well_formed(name, at): from_json(member, schema["values"], names, f"{at}.{name}") for name, member in of_type(dict, "an object", value, at).items()}
     if kind == "record":
         return record(of_type(dict, "an object", value, at), schema, names, at)
     if kind == "boolean":
@@ -95,8 +95,17 @@ def from_json(value, schema, names, at="the record"):
         return bytes.fromhex(of_type(str, f"{schema['size']} octets in hex", value, at, lambda: hexed.fullmatch(value)))
     if kind == "enum":
         return of_type(str, f"one of {', '.join(schema['symbols'])}", value, at, lambda: value in schema["symbols"])
-    text = of_type(str, "a string", value, at)
+    text = well_formed(of_type(str, "a string", value, at), at)
     return text.encode("utf-8") if kind == "bytes" else text
+
+
+def well_formed(text, at):
+    """The text, unless it holds half a letter (a lone surrogate): UTF-8 has no octets for that."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{at} must be well-formed Unicode") from error
+    return text
 
 
 def of_type(types, wanted, value, at, holds=lambda: True):
@@ -109,7 +118,7 @@ def of_type(types, wanted, value, at, holds=lambda: True):
 def record(value, schema, names, at):
     """Fields that are left out take the schema's defaults; one it does not have, or that has no default, is an error."""
     if schema["name"].endswith("Payload") and set(value) == {"json"}:
-        return payload(value["json"])
+        return payload(value["json"], at)
     fields = {field["name"]: field for field in schema["fields"]}
     unknown = set(value) - set(fields)
     missing = [name for name, field in fields.items() if name not in value and "default" not in field]
@@ -120,8 +129,8 @@ def record(value, schema, names, at):
     return {name: from_json(member, fields[name]["type"], names, f"{at}.{name}") for name, member in value.items()}
 
 
-def payload(content):
-    body = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode("utf-8")
+def payload(content, at):
+    body = well_formed(json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False), at).encode("utf-8")
     return {"content_type": "application/json", "encoding": "plain", "key_id": None, "body": body, "sha256": hashlib.sha256(body).digest()}
 
 

@@ -92,6 +92,10 @@ WRONG = [
     ({"args": "x"}, "args must be an object"),
     ({"args": {"content_type": "text/plain", "encoding": "plain", "key_id": None, "body": "x", "sha256": "ab"}}, "args.sha256 must be 32 octets in hex"),
     ({"args": {"encoding": "plain"}}, "args lacks content_type, body, sha256"),
+    ({"run_id": "run-\ud83d"}, "run_id must be well-formed Unicode"),
+    ({"assumption_refs": ["a#b", "\udc00a#b"]}, r"assumption_refs\[1\] must be well-formed Unicode"),
+    ({"args": {"json": {"names": [{"first": "a\ud800b"}]}}}, "args must be well-formed Unicode"),
+    ({"args": {"json": {"\ud800": 1}}}, "args must be well-formed Unicode"),
 ]
 
 

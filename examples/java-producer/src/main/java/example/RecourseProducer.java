@@ -176,7 +176,13 @@ public final class RecourseProducer {
   }
 
   private static String text(JsonNode value, String path) {
-    return ofType(value.isTextual(), "a string", value, path).textValue();
+    return wellFormed(ofType(value.isTextual(), "a string", value, path).textValue(), path);
+  }
+
+  /** Half a letter (a lone surrogate) has no octets in UTF-8: Java would write a question mark for it. */
+  private static String wellFormed(String text, String path) {
+    if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) throw new IllegalArgumentException(path + " must be well-formed Unicode");
+    return text;
   }
 
   private static boolean isFinite(JsonNode value) {
@@ -195,7 +201,7 @@ public final class RecourseProducer {
 
   private static Map<String, Object> mapFrom(JsonNode value, Schema schema, String path) {
     Map<String, Object> members = new TreeMap<>();
-    value.properties().forEach(member -> members.put(member.getKey(), fromJson(member.getValue(), schema.getValueType(), path + "." + member.getKey())));
+    value.properties().forEach(member -> members.put(wellFormed(member.getKey(), path), fromJson(member.getValue(), schema.getValueType(), path + "." + member.getKey())));
     return members;
   }
 
@@ -213,13 +219,15 @@ public final class RecourseProducer {
   }
 
   /** A number that is beyond a double would be written as text. */
-  private static void refuseInfinite(JsonNode value, String path) {
+  private static void refuseUnwritable(JsonNode value, String path) {
     ofType(!value.isNumber() || isFinite(value), "JSON, of numbers that a double has", value, path);
-    value.forEach(member -> refuseInfinite(member, path));
+    if (value.isTextual()) wellFormed(value.textValue(), path);
+    value.fieldNames().forEachRemaining(name -> wellFormed(name, path));
+    value.forEach(member -> refuseUnwritable(member, path));
   }
 
   private static GenericRecord payload(JsonNode content, Schema schema, String path) {
-    refuseInfinite(content, path);
+    refuseUnwritable(content, path);
     try {
       byte[] body = JSON.writeValueAsBytes(JSON.treeToValue(content, Object.class));
       Schema hash = schema.getField("sha256").schema();
