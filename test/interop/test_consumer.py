@@ -280,6 +280,14 @@ def test_an_answer_that_fails_is_given_at_the_next_start_and_none_before_it_agai
     assert (hear(log), hear.answered) == ([], ["m-3"])
 
 
+def test_what_was_told_is_kept_also_where_no_place_changed_since_its_answer_failed(hear):
+    log = log_of(*values_of(*THREE))
+    with pytest.raises(RuntimeError, match="did not take"):
+        hear(log, refused="m-1")
+    assert (hear.heard, hear.answered) == (["m-1"], [])
+    assert (hear(log), hear.answered) == (["m-2", "m-3"], ["m-1", "m-2", "m-3"])
+
+
 @pytest.fixture
 def begin(tmp_path, capsys, monkeypatch):
     """Starts the process with a file as its key: what it ended with and said. It must not come to read."""
