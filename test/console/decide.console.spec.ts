@@ -269,6 +269,39 @@ describe('the console', () => {
   );
 
   it(
+    'never says of a command whose answer was lost that nothing was sent, and repeats it under its key',
+    async () => {
+      const refund = await desk.system.refund();
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'leela', `/runs/${refund.runId}`);
+      const undos = () => desk.system.get('ledger', `/v1/undos?run_id=${refund.runId}`);
+      const keys: (string | undefined)[] = [];
+      await page.route('**/api/ledger/v1/undos', async (route) => {
+        if (route.request().method() !== 'POST') return route.fallback();
+        keys.push(route.request().headers()['idempotency-key']);
+        const answer = await route.fetch();
+        // The ledger has it, and the undo is on record before anybody here hears of it.
+        await until('the undo', async () => (itemsOf(await undos()).length > 0 ? true : null));
+        return keys.length === 1 ? route.abort() : route.fulfill({ response: answer });
+      });
+      await page.getByRole('button', { name: 'Undo this run' }).click();
+      await say(page, 'the customer changed their mind');
+      const window = page.getByRole('alertdialog');
+      const send = window.getByRole('button', { name: 'Undo this run' });
+      await send.click();
+      await window.getByText('CONSOLE_AWAY').waitFor();
+      // Behind the window the page has read by now what the undo made of the run.
+      await page.getByText('are under way already').waitFor();
+      expect(await window.getByRole('alert').allTextContents()).toEqual([expect.stringContaining('CONSOLE_AWAY')]);
+      await send.click();
+      await window.waitFor({ state: 'hidden' });
+      expect(keys).toEqual([keys[0], keys[0]]);
+      expect(itemsOf(await undos())).toHaveLength(1);
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
     'opens a run whose name no path can hold, and previews its undo',
     async () => {
       for (const run of ['..', 'a/../b?c#d%2F']) {

@@ -2,7 +2,7 @@
 //
 // Invariants
 //   D1. Nothing is sent before the person has read what will happen and said so.
-//   D2. A command is sent once per window: a second click repeats it under the same key.
+//   D2. A command is sent once per window: a second click repeats it under the same key, also once the command itself changed the thing.
 //   D3. What was typed survives a refusal, a reload and a lost session; the word that says one is sure does not, it is typed anew.
 //   D4. While a command is on the way its window stays open; what came of it is asked for, and shown where it was refused.
 import { AlertDialog } from 'radix-ui';
@@ -10,7 +10,6 @@ import { useId, useState } from 'react';
 import type { ReactNode } from 'react';
 import type { Outcome } from '../api/outcome.js';
 import type { Taken } from '../api/outcome.js';
-import { ApiProblem } from '../api/problem.js';
 import { MAY_CLOSE } from './decision.phases.js';
 import type { Phase } from './decision.phases.js';
 import { useDraft } from './draft.js';
@@ -42,6 +41,8 @@ export interface Verb {
   /** A button that is there and cannot be pressed says why. */
   readonly blocked?: string | null;
   readonly key?: string;
+  /** Is it still as it was read? Nothing is sent where it is not. Errors: ApiProblem(CHANGED_MEANWHILE); those of reading. */
+  readonly still?: () => Promise<void>;
   /** Sends it. Errors: ApiProblem. */
   readonly send: (said: Said) => Promise<Outcome>;
 }
@@ -54,7 +55,7 @@ interface Props {
   readonly about: string;
   readonly isOpen: boolean;
   readonly onOpen: (isOpen: boolean) => void;
-  /** Changed since the window opened? Then nothing is sent. */
+  /** Changed since the window opened? Then nothing is sent that was not before. */
   readonly isChanged?: boolean;
 }
 
@@ -126,9 +127,9 @@ interface FormProps {
 }
 
 function Form(props: FormProps): ReactNode {
-  const { verb, about, isChanged, phase } = props;
+  const { verb, about, phase } = props;
   const [draft, write, forget] = useDraft(`${about}.${verb.name}`);
-  const { problem, taken, send } = useSending({ ...props, send: verb.send, forget, write });
+  const { wrong, isHeld, taken, send } = useSending({ ...props, still: verb.still, send: verb.send, forget, write });
   const reason = draft['reason'] ?? '';
   const [typed, setTyped] = useState('');
   const isTyped = verb.typed === undefined || typed === verb.typed;
@@ -141,11 +142,10 @@ function Form(props: FormProps): ReactNode {
         void send({ reason, fields: draft });
       }}
     >
-      {isChanged && !sending ? <Trouble cause={new ApiProblem('CHANGED_MEANWHILE', 409, '')} /> : null}
       <Fields verb={verb} draft={draft} write={write} />
       {verb.typed === undefined ? null : <Sure word={verb.typed} typed={typed} onTyped={setTyped} />}
       {verb.isUnexplained === true ? null : <Why reason={reason} write={write} />}
-      {problem === null || isChanged ? null : <Trouble cause={problem} />}
+      {wrong === null || sending ? null : <Trouble cause={wrong} />}
       <div className="buttons">
         <AlertDialog.Cancel className="button" type="button" disabled={sending}>
           Not now
@@ -153,7 +153,7 @@ function Form(props: FormProps): ReactNode {
         <button
           type="submit"
           className={verb.isGrave === true ? 'grave' : 'primary'}
-          disabled={sending || !isTyped || isChanged}
+          disabled={sending || !isTyped || isHeld}
         >
           {sending ? 'Sending …' : verb.name}
         </button>

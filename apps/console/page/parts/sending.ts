@@ -2,13 +2,13 @@
 import { useEffect, useRef, useState } from 'react';
 import { outcomeOfTaken } from '../api/clients.js';
 import type { Outcome, Taken } from '../api/outcome.js';
-import { ApiProblem } from '../api/problem.js';
 import type { Phase } from './decision.phases.js';
 import { newKey } from './key.js';
-import { sent } from './sending.rules.js';
+import { sent, wrongWith } from './sending.rules.js';
 import type { Said } from './sending.rules.js';
 
 interface Sending {
+  readonly still?: (() => Promise<void>) | undefined;
   readonly send: (said: Said) => Promise<Outcome>;
   readonly isChanged: boolean;
   readonly onPhase: (phase: Phase) => void;
@@ -19,10 +19,11 @@ interface Sending {
 }
 
 /** Sends, and asks what came of it. */
-export function useSending({ send: sendOnce, isChanged, onPhase, onDone, forget, write }: Sending) {
+export function useSending({ still, send: sendOnce, isChanged, onPhase, onDone, forget, write }: Sending) {
   const [problem, setProblem] = useState<unknown>(null);
   const [taken, setTaken] = useState<Taken | null>(null);
   const [key] = useState(newKey);
+  const [isLost, setLost] = useState(false);
   const isHere = useIsHere();
   useEffect(() => {
     onPhase('asking');
@@ -34,12 +35,14 @@ export function useSending({ send: sendOnce, isChanged, onPhase, onDone, forget,
     setTaken(state);
     go('taken');
   };
-  const way = { send: sendOnce, settle: outcomeOfTaken, onTaken, forget, write };
+  const onLost = (): void => {
+    setLost(true);
+  };
+  const way = { isLost, isChanged, still, send: sendOnce, settle: outcomeOfTaken, onLost, onTaken, forget, write };
   const send = async (said: Omit<Said, 'key'>): Promise<void> => {
     go('sending');
     setProblem(null);
     try {
-      if (isChanged) throw new ApiProblem('CHANGED_MEANWHILE', 409, '');
       const state = await sent({ ...said, key }, way);
       if (state !== 'done') {
         go('unknown');
@@ -52,7 +55,7 @@ export function useSending({ send: sendOnce, isChanged, onPhase, onDone, forget,
       go('asking');
     }
   };
-  return { problem, taken, send };
+  return { ...wrongWith(problem, isChanged), taken, send };
 }
 
 /** Whoever closed the window meanwhile may have opened another: that one is left alone. */

@@ -11,7 +11,7 @@ import { isOneOf, usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
 import type { Verb } from '../parts/decision.tsx';
 import { useHeld } from '../parts/held.js';
-import { heldTo } from '../parts/held.rules.js';
+import { stillAs } from '../parts/held.rules.js';
 import { inert } from '../parts/inert.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
@@ -230,13 +230,13 @@ function triggerVerb({ root: { commit, run_id, tenant }, preview, read }: Trigge
     isGrave: true,
     happens: [...fallWords(preview), 'Each effect is compensated only as its contract says, by whoever it asks.'],
     blocked: commitsOf(preview) === 0 ? 'It fell already.' : null,
-    send: heldTo(preview, { read, isSame: isSameFall }, ({ reason, key }) =>
+    still: stillAs(preview, { read, isSame: isSameFall }),
+    send: ({ reason, key }) =>
       commanded(
         ledger.POST('/v1/triggers', {
           params: { header: underKey(key) },
           body: { run_id, mutation_id: commit, ...ofTenant(tenant), reason },
         }),
       ),
-    ),
   };
 }

@@ -3,8 +3,8 @@ import { answered, commanded, recoveries, underKey } from '../api/clients.js';
 import { ApiProblem } from '../api/problem.js';
 import { REVIEW } from '../api/shapes.js';
 import type { Review } from '../api/shapes.js';
-import type { Said, Verb } from '../parts/decision.tsx';
-import { heldTo } from '../parts/held.rules.js';
+import type { Verb } from '../parts/decision.tsx';
+import { stillAs } from '../parts/held.rules.js';
 import { amountText } from '../parts/amount.js';
 import { lengthOf } from '../parts/clock.js';
 import { MISSING } from '../words/kinds.js';
@@ -17,16 +17,11 @@ export function isSameStep(seen: Review, now: Review): boolean {
   return now.action_digest === seen.action_digest && now.phase === seen.phase;
 }
 
-/** Sends only what is still as it was seen; the digest of what was seen goes with it where the route takes one. */
-function sender(seen: Review, send: (said: Said) => ReturnType<typeof commanded>): Verb['send'] {
-  return heldTo(seen, { read: () => readReview(seen.step_id), isSame: isSameStep }, send);
-}
-
 const at = (seen: Review, key: string) => ({ params: { path: { id: seen.step_id }, header: underKey(key) } });
 
 type VerbOf = (seen: Review) => Verb;
 
-/** By the word of its route. */
+/** By the word of its route. The digest of what was seen goes with it where the route takes one. */
 const VERBS: Readonly<Record<string, VerbOf>> = {
   approve: (seen) => ({
     name: 'Approve',
@@ -37,14 +32,13 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
       agreement(seen),
       'You agree to exactly what is on the screen; if anything in it changes, your agreement does not count.',
     ],
-    send: sender(seen, ({ reason, key }) =>
+    send: ({ reason, key }) =>
       commanded(
         recoveries.POST('/v1/steps/{id}/approve', {
           ...at(seen, key),
           body: { action_digest: digestOf(seen), reason },
         }),
       ),
-    ),
   }),
   deny: (seen) => ({
     name: 'Deny',
@@ -53,11 +47,10 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
       `${seen.compensation?.capability ?? 'The compensation'} is not called. What the agent did stands.`,
       'The effect goes to a person, who settles it by hand.',
     ],
-    send: sender(seen, ({ reason, key }) =>
+    send: ({ reason, key }) =>
       commanded(
         recoveries.POST('/v1/steps/{id}/deny', { ...at(seen, key), body: { action_digest: digestOf(seen), reason } }),
       ),
-    ),
   }),
   check: (seen) => ({
     name: 'Look again',
@@ -72,14 +65,13 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
         ],
       },
     ],
-    send: sender(seen, ({ reason, fields, key }) =>
+    send: ({ reason, fields, key }) =>
       commanded(
         recoveries.POST('/v1/steps/{id}/check', {
           ...at(seen, key),
           body: { purpose: fields['purpose'] === 'reconcile' ? 'reconcile' : 'repair', evidence: {}, reason },
         }),
       ),
-    ),
   }),
   retry: (seen) => ({
     name: 'Retry',
@@ -88,9 +80,8 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
       'It is reconciled first and sent under the same key, so that it cannot take effect twice.',
       'Whoever has to agree is asked anew.',
     ],
-    send: sender(seen, ({ reason, key }) =>
+    send: ({ reason, key }) =>
       commanded(recoveries.POST('/v1/steps/{id}/retry', { ...at(seen, key), body: { reason } })),
-    ),
   }),
   resolve: (seen) => ({
     name: 'Close by hand',
@@ -110,7 +101,7 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
       },
     ],
     note: { name: 'evidence', label: 'What shows it: a ticket, a receipt, what you saw' },
-    send: sender(seen, ({ reason, fields, key }) =>
+    send: ({ reason, fields, key }) =>
       commanded(
         recoveries.POST('/v1/steps/{id}/resolve', {
           ...at(seen, key),
@@ -121,7 +112,6 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
           },
         }),
       ),
-    ),
   }),
   escalate: (seen) => ({
     name: 'Escalate',
@@ -139,14 +129,13 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
       },
     ],
     note: { name: 'runbook', label: 'Where it is written what to do (an address; may stay empty)' },
-    send: sender(seen, ({ reason, fields, key }) =>
+    send: ({ reason, fields, key }) =>
       commanded(
         recoveries.POST('/v1/steps/{id}/escalate', {
           ...at(seen, key),
           body: { severity: severityOf(fields['severity']), runbook: fields['runbook']?.trim() || null, reason },
         }),
       ),
-    ),
   }),
   abandon: (seen) => ({
     name: 'Give up',
@@ -156,9 +145,8 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
       'The effect is accepted as it is. This cannot be taken back.',
     ],
     typed: 'give up',
-    send: sender(seen, ({ reason, key }) =>
+    send: ({ reason, key }) =>
       commanded(recoveries.POST('/v1/steps/{id}/abandon', { ...at(seen, key), body: { reason } })),
-    ),
   }),
   'break-glass': (seen) => ({
     name: 'Break the glass',
@@ -169,14 +157,13 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
       'It holds for 15 minutes and stands in the log for ever.',
     ],
     typed: 'emergency',
-    send: sender(seen, ({ reason, key }) =>
+    send: ({ reason, key }) =>
       commanded(
         recoveries.POST('/v1/steps/{id}/break-glass', {
           ...at(seen, key),
           body: { action_digest: digestOf(seen), valid_ms: GLASS_MS, reason },
         }),
       ),
-    ),
   }),
 };
 
@@ -200,9 +187,11 @@ export function verbsOf(seen: Review, roles: readonly string[]): readonly Verb[]
   const words = [...seen.may, ...more.map(({ word }) => word)];
   const isBlind = seen.phase === 'awaiting_approval' && !seen.may.includes('approve');
   const shown = Object.keys(VERBS).filter((word) => words.includes(word) || (isBlind && word === 'approve'));
+  const still = stillAs(seen, { read: () => readReview(seen.step_id), isSame: isSameStep });
   return shown.flatMap((word) => {
-    const verb = VERBS[word]?.(seen);
-    if (verb === undefined) return [];
+    const sends = VERBS[word]?.(seen);
+    if (sends === undefined) return [];
+    const verb = { ...sends, still };
     return [word === 'approve' && isBlind ? { ...verb, blocked: whyBlind(seen) } : verb];
   });
 }

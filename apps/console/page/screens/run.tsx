@@ -8,7 +8,7 @@ import { listIn, numberIn, ofTenant, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { Decision } from '../parts/decision.tsx';
 import { useHeld } from '../parts/held.js';
-import { heldTo } from '../parts/held.rules.js';
+import { stillAs } from '../parts/held.rules.js';
 import { inert } from '../parts/inert.js';
 import type { Verb } from '../parts/decision.tsx';
 import { Card, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
@@ -238,14 +238,14 @@ function undoVerb({ runId, tenant, preview, read }: AskProps): Verb {
     isGrave: true,
     happens: undoHappens(preview),
     blocked: undoable(preview) === 0 ? 'There is nothing that an undo could do now.' : null,
-    send: heldTo(preview, { read, isSame: isSameUndo }, ({ reason, key }) =>
+    still: stillAs(preview, { read, isSame: isSameUndo }),
+    send: ({ reason, key }) =>
       commanded(
         ledger.POST('/v1/undos', {
           params: { header: underKey(key) },
           body: { run_id: runId, ...ofTenant(tenant), reason },
         }),
       ),
-    ),
   };
 }
 
