@@ -16,6 +16,7 @@ import type { LogProducer, SendOutcome } from '@recourse/kafka';
 import type { ClaimStore } from '@recourse/sdk';
 import { CAPABILITY_OF, LEAD, OBSERVE } from './contracts.js';
 import { CONSUMER_MUTANTS } from './consumer-mutants.js';
+import { ERASURE_MUTANTS } from './erasure-mutants.js';
 import { LINEAGE_MUTANTS } from './lineage-mutants.js';
 import type { Bias } from './bias.js';
 import { answering, asking, deciding, evolving, MUTATIONS, reading, RECOVERIES } from './core-mutations.js';
@@ -240,6 +241,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   ...MEMBER_MUTANTS,
   ...LINEAGE_MUTANTS,
   ...CONSUMER_MUTANTS,
+  ...ERASURE_MUTANTS,
 };
 
 /** A mutant by name. Errors: Error naming those there are. */

@@ -31,6 +31,8 @@ export interface Mutation {
   readonly logProducer?: (producer: LogProducer, context: MutantContext) => LogProducer;
   /** Null: payloads are not sealed. */
   readonly sealing?: (sealing: Sealing) => Sealing | null;
+  /** How long a process believes in a key without asking whether it was destroyed, milliseconds. */
+  readonly believedMs?: number;
   readonly store?: (store: PartitionStore) => PartitionStore;
   /** The inbox of a consumer, as a process of its finds it. */
   readonly inbox?: (kept: Inbox<MemoryRows>, context: MutantContext) => Inbox<MemoryRows>;

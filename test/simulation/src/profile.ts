@@ -28,6 +28,8 @@ export interface Profile {
   readonly isCareful: boolean;
   /** How far back a rollback reaches, milliseconds; null without a bound. */
   readonly boundMs: number | null;
+  /** Mean time between two erasures, milliseconds; null where nobody erases. */
+  readonly eraseEveryMs: number | null;
   /** Consumers of rollbacks, of those there are to choose from. */
   readonly consumers: number;
 }
@@ -51,6 +53,7 @@ export const ORDINARY: Profile = {
   clockForwardMs: 900,
   isCareful: false,
   boundMs: null,
+  eraseEveryMs: null,
   consumers: 4,
 };
 

@@ -3,6 +3,7 @@ import { startChaos } from './chaos.js';
 import type { Bias } from './bias.js';
 import type { Mutation } from './mutation.js';
 import { Consumers } from './consumers.js';
+import { startErasures } from './erasures.js';
 import { People } from './people.js';
 import { ORDINARY, TERMS } from './profile.js';
 import type { Profile } from './profile.js';
@@ -85,6 +86,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   stories.begin();
   consumers.begin();
   startChaos(world);
+  startErasures(world);
   const story = tell(world, stories, { ...STORIES, ...bias?.stories }, events);
   const failed = await live(world, story, people, consumers);
   await options.onQuiet?.(world);
@@ -118,6 +120,9 @@ function cpuMsSince(before: NodeJS.CpuUsage): number {
 /** Half the worlds have a bound: shorter than their stories, so that it cuts some of them, milliseconds. */
 const BOUND_MS = 4_000;
 
+/** In every third ordinary world somebody has data erased so often, milliseconds. */
+const ERASE_EVERY_MS = 1_200;
+
 /** Every fourth ordinary world is careful about triggers. */
 function profileOf(random: Random, bias: Bias | undefined, seed: number): Profile {
   return {
@@ -125,6 +130,7 @@ function profileOf(random: Random, bias: Bias | undefined, seed: number): Profil
     terms: random.pick(TERMS),
     isCareful: bias === undefined && seed % 4 === 3,
     boundMs: seed % 2 === 0 ? null : BOUND_MS,
+    eraseEveryMs: bias === undefined && seed % 3 === 2 ? ERASE_EVERY_MS : null,
     ...bias?.profile,
   };
 }

@@ -18,7 +18,7 @@ export const TENANTS = ['acme', 'beta'] as const;
 export const INITIATORS = ['ines', 'ivan'] as const;
 const AGENTS = ['agent:a1', 'agent:a2'] as const;
 const RUNS_PER_TENANT = 6;
-const REFS_PER_TENANT = 6;
+export const REFS_PER_TENANT = 6;
 
 const EXECUTIONS = 'recourse.tool-executions';
 const ASSUMPTIONS = 'recourse.assumption-events';
@@ -649,11 +649,16 @@ export class Stories {
     return `${tenant}-run-${String(this.#random.below(RUNS_PER_TENANT))}`;
   }
   #ref(tenant: string): string {
-    return `${tenant}/order-${String(this.#random.below(REFS_PER_TENANT))}#open`;
+    return refOf(tenant, this.#random.below(REFS_PER_TENANT));
   }
   #id(prefix: string): string {
     return `${prefix}-${String((this.#count += 1))}`;
   }
+}
+
+/** What agents of a tenant rely on, by its number. */
+export function refOf(tenant: string, number: number): string {
+  return `${tenant}/order-${String(number)}#open`;
 }
 
 export function person(tenant: string, principal: string, ...roles: readonly string[]): Caller {

@@ -43,6 +43,7 @@ const SCHEDULED = [
   'consumer leave',
   'consumer twin',
   'edge fails',
+  'erasure',
 ] as const;
 
 /** Share of a range's seeds that may go uncounted. */

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { budgetsCore } from '@recourse/budget-accountant';
 import { ChainReader, genesisHead } from '@recourse/chain';
 import { registryCore } from '@recourse/contract-registry';
-import { createServiceRuntime, MemoryDatabase, MemoryKeyStore, Vault, withCommonKinds } from '@recourse/event-log';
+import { createServiceRuntime, MemoryDatabase, Vault, withCommonKinds } from '@recourse/event-log';
 import type { LoopEvent, Sealing, ServiceCore, ServiceRuntime, StoreFactory } from '@recourse/event-log';
 import { MemoryBroker, MemoryRegistry, openGate } from '@recourse/kafka';
 import type { Gate, GateOperation, GateVerdict, Kafka } from '@recourse/kafka';
@@ -18,6 +18,7 @@ import type { ClaimStore, Position, WorkerOptions } from '@recourse/sdk';
 import type { ConsumerRecord } from './consumer-plans.js';
 import { DecisionClock } from './decision-clock.js';
 import { Faults } from './faults.js';
+import { KeptKeys } from './kept-keys.js';
 import type { MutantContext, Mutation } from './mutation.js';
 import { claimsOf, clockOf, gateOf, keysOf, positionsOf, requestsChanged, storesOf } from './ports.js';
 import type { Profile } from './profile.js';
@@ -89,6 +90,9 @@ export function sharedRegistry(): Promise<{ readonly registry: MemoryRegistry; r
   return shared;
 }
 
+/** How long a process believes in a key where somebody erases: shorter than most stories of an effect, milliseconds. */
+export const BELIEVED_MS = 2_000;
+
 /** Length of a retention window: some go by in every run. */
 const SEAL_WINDOW_MS = 20_000;
 
@@ -119,7 +123,12 @@ export class World {
   #clockOffset = 0;
   #incarnations = 0;
   readonly #revivals = new Map<SimActor, () => void>();
-  readonly keys = new MemoryKeyStore();
+  readonly keys = new KeptKeys(() => this.order);
+  /** What living processes seal and open with. */
+  readonly sealings = new Map<SimActor, Sealing>();
+  /** Erasures that were carried out, with their place in the one order. */
+  readonly erased = new Map<string, number>();
+  readonly #awaited = new Map<string, () => void>();
   /** Consumers of rollbacks, and what outlives their processes. */
   readonly consumers: ConsumerRecord[] = [];
   /** Acknowledgements that are none, by event id: the code that each is refused with. */
@@ -200,6 +209,11 @@ export class World {
     return Math.floor(this.scheduler.now + this.#clockOffset);
   }
 
+  /** Resolves once the ledger has the erasure on record; never where it is refused. */
+  ordered(erasureId: string): Promise<void> {
+    return new Promise((resolve) => this.#awaited.set(erasureId, resolve));
+  }
+
   trace(line: () => string): void {
     this.options.trace?.(this.scheduler.now - EPOCH, line());
   }
@@ -260,6 +274,7 @@ export class World {
     actor.alive = false;
     this.trace(() => `CRASH ${actor.name}: ${why}`);
     this.runtimes.delete(actor);
+    this.sealings.delete(actor);
     this.broker.crash(actor.name);
     this.registry.crash(actor.name);
     const instance = Number(/-(\d+)#/.exec(actor.name)?.[1] ?? 1);
@@ -345,6 +360,9 @@ export class World {
       store: keysOf(this.scheduler, this.faults, actor, this.keys),
       windowMs: SEAL_WINDOW_MS,
       now: () => this.scheduler.now,
+      ...(this.options.profile.eraseEveryMs === null
+        ? {}
+        : { believedMs: this.options.mutation?.believedMs ?? BELIEVED_MS }),
       random: (size) =>
         Buffer.alloc(
           size,
@@ -354,7 +372,9 @@ export class World {
         ),
     });
     const sealing = this.options.mutation?.sealing === undefined ? vault : this.options.mutation.sealing(vault);
-    return sealing === null ? {} : { sealing };
+    if (sealing === null) return {};
+    this.sealings.set(actor, sealing);
+    return { sealing };
   }
 
   async #startWorker(actor: SimActor): Promise<void> {
@@ -519,6 +539,7 @@ export class World {
         this.trouble(actor.name, `${where} ${event.where}`, event.cause);
         return;
       case 'accepted':
+        this.#awaited.get(String(event.record.body['erasure_id']))?.();
         if (event.record.type !== 'Progress')
           this.trace(
             () =>

@@ -12,6 +12,7 @@ import { checkBudgets } from './p08-budgets.js';
 import { checkClosure } from './p09-closure.js';
 import { checkQuietStart, checkRebuild } from './p10-rebuild.js';
 import { checkLists } from './p12-lists.js';
+import { checkErased } from './erased.js';
 import { checkEvidence } from './evidence.js';
 import { checkDeliveries } from './p09-deliveries.js';
 import { checkFates } from './p09-fates.js';
@@ -57,6 +58,7 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
   checkQuietStart(history);
   await checkLists(history);
   await checkSealed(history);
+  checkErased(history);
   if (!isQuick && world.halted.length === 0) await checkRebuild(history);
   return { violations: history.violations, ...countsOf(history) };
 }

@@ -29,7 +29,8 @@ function note(history: History, keyId: unknown, where: string, used: Map<string,
   else broken(history, 'sealing', 'S1', `${where} holds a payload in the clear`);
 }
 
-function payloadsIn(value: unknown): readonly Fields[] {
+/** All payloads in a document. */
+export function payloadsIn(value: unknown): readonly Fields[] {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
   if (Array.isArray(value)) return value.flatMap(payloadsIn);
   const fields = value as Fields; // any object can be read by name
