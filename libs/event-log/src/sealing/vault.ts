@@ -5,7 +5,7 @@
 //
 // Invariants
 //   V1. A key that is not durable seals nothing that is appended.
-//   V2. A key is believed for a time (`believedMs`): then the store is asked again whether it was destroyed.
+//   V2. A key is believed for a time (`believedMs`) from when the store was asked: then the store is asked again whether it was destroyed.
 //   V3. A payload that was opened here seals to the very bytes it was, whatever the window; a producer's word on keys counts nothing.
 //   V4. A payload is opened when it is used, once for as long as its key is there: of a key that was destroyed nothing opened is handed out.
 //   V5. A proposed key opens what was sealed with it here, and hides no other: another process may have made the key of that id.
@@ -151,9 +151,10 @@ export class Vault implements Sealing {
   async load(keyIds: readonly string[], isAnew = false): Promise<void> {
     const missing = keyIds.filter((id) => isAnew || !this.#isBelieved(id));
     if (missing.length === 0) return;
+    const askedAt = this.options.now();
     const found = new Map((await this.options.store.find(missing)).map((key) => [key.keyId, key]));
     // An id nobody made opens nothing, like a destroyed key.
-    for (const keyId of missing) this.#learn(found.get(keyId) ?? { keyId, secret: null }, found.has(keyId));
+    for (const keyId of missing) this.#learn(found.get(keyId) ?? { keyId, secret: null }, found.has(keyId), askedAt);
   }
 
   /** Believes nothing it holds: what was destroyed a moment ago is asked for again. */
@@ -213,7 +214,7 @@ export class Vault implements Sealing {
   #judge(key: Current, standing: StoredKey | undefined, now: number): void {
     if (standing === undefined || standing.secret === null) return;
     this.#proposed.delete(key.keyId);
-    this.#learn(standing, true);
+    this.#learn(standing, true, now);
     const id = scopeId(key.scope);
     // Another stands in its place, so one before it was destroyed: what is known of the scope's keys is asked for anew.
     if (standing.keyId !== key.keyId)
@@ -370,8 +371,10 @@ export class Vault implements Sealing {
     );
   }
 
-  #learn({ keyId, secret }: StoredKey, isFinal: boolean): void {
-    bounded(this.#known, keyId, { secret, isFinal, askedAt: this.options.now() }, () => true);
+  /** What is told late is as old as the question, and is believed for half its time at the least: who decides must come through. */
+  #learn({ keyId, secret }: StoredKey, isFinal: boolean, asked: number): void {
+    const askedAt = Math.max(asked, this.options.now() - this.#believedMs / 2);
+    bounded(this.#known, keyId, { secret, isFinal, askedAt }, () => true);
   }
 }
 

@@ -215,6 +215,20 @@ describe('a payload on its way into a log', () => {
     expect(await openLoaded(fresh, before)).toBe(before);
   });
 
+  it('is believed from when the store was asked, however late it answers', async () => {
+    const doc = await sealed(vault(), { args: plain('1') });
+    const late = vault();
+    jest.spyOn(store, 'find').mockImplementationOnce(async (ids) => {
+      const found = await MemoryKeyStore.prototype.find.call(store, ids);
+      now += BELIEVED_MS + 1;
+      return found;
+    });
+    await late.load(sealedUnder(doc));
+    expect(late.open(doc)).toMatchObject({ args: { encoding: 'plain' } });
+    now += BELIEVED_MS / 2 + 1;
+    expect(() => late.open(doc)).toThrow(Lacking);
+  });
+
   it('is derived from nothing that was destroyed: what was made of it is decided anew without it', async () => {
     await sealed(vault(), { args: plain('0') });
     await store.destroy({ ...WHO, tenant: 'acme' });
