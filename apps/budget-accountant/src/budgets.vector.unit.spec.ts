@@ -28,6 +28,10 @@ registered('flags.set_flag', {
   name: 'flags.set_all',
   blast_radius: { max_calls_per_run: 2, max_subjects_per_run: 1, scope: 'tenant' },
 });
+const { digest: MAILS } = registered('payments.issue_refund', {
+  name: 'payments.mail_refund',
+  consequence: { money: 'args.amount_minor * args.parcels', comms: 'args.messages', exposure: 'result.shown' },
+});
 
 interface Asking {
   readonly capability?: string;
@@ -217,6 +221,43 @@ describe.each(WAYS)('value that a run moves, $way', ({ isRebuilt }) => {
     // What an earlier hour held frees nothing of this one.
     expect(counted(accountant, 'run', INR, 'hour')).toMatchObject({ used_minor: 500, window_at: hour });
     expect(counted(accountant, 'run', INR)).toMatchObject({ used_minor: 500 });
+  });
+
+  describe('of which an erasure left nothing to read', () => {
+    const capability = 'payments.mail_refund';
+    const erased = () => recorded('a', null, { digest: MAILS, capability, subject: 'order/1', consequence: [] });
+    const held = { INR: 84_000, comms: 5 * MINOR };
+    const unread = { scope: 'run', scope_id: RUN, measure: 'unread' };
+
+    it('counts as what was reserved, one of what only its answer told, and a person is asked how much it was', () => {
+      const accountant = start()
+        .when(ask('a', held, { capability }), 1)
+        .when(erased(), 2)
+        .then(fact('BudgetSettled'), fact('BudgetOverrun', { exceeded: [unread] }));
+      const used = ['INR', 'comms', 'exposure'].map((unit) => counted(accountant, 'run', unit)?.['used_minor']);
+      expect(used).toEqual([8_400, MINOR / 2, 1]);
+    });
+
+    it('counts one of each unit that its contract counts where nobody had reserved it', () => {
+      start()
+        .when(erased(), 2)
+        .then(
+          fact('BudgetOverrun', {
+            exceeded: [unread, { currency: 'exposure', asked_minor: 1 }],
+            debits: [
+              { currency: 'comms', value_minor: MINOR },
+              { currency: 'exposure', value_minor: 1 },
+            ],
+          }),
+        );
+    });
+
+    it('counts none of what its arguments told, and was reserved as none', () => {
+      const accountant = start()
+        .when(ask('a', { INR: 84_000 }, { capability }), 1)
+        .when(erased(), 2);
+      expect(counted(accountant, 'run', 'comms')).toBeUndefined();
+    });
   });
 
   it('is bounded by the platform beside the tenant, who loosens nothing', () => {

@@ -66,6 +66,11 @@ export interface Consequence {
  * Errors: none; what cannot be read, or says no amount from 0, is `unread` and never 0.
  */
 export function consequenceOf(contract: Contract | null, facts: CallFacts): Consequence {
+  return readAs(contract, facts, contract === null ? null : valueOf(contract, facts.args));
+}
+
+/** `value`: what it was worth, as its arguments say or said. */
+function readAs(contract: Contract | null, facts: CallFacts, value: Money | null): Consequence {
   if (contract === null) return { values: disclosed(null, facts, 0), unread: [] };
   const read = Object.entries(contract.consequence ?? {}).map(([dimension, expression]) => ({
     dimension,
@@ -76,7 +81,7 @@ export function consequenceOf(contract: Contract | null, facts: CallFacts): Cons
     const amount = amountIn(unit);
     return amount === null ? [] : [{ amount_minor: amount * MINOR_PER_ONE[unit], currency: unit }];
   });
-  const money = moneyOf(contract, facts.args, amountIn('money'));
+  const money = moneyOf(contract, value, amountIn('money'));
   return {
     values: [
       ...(money === null ? [] : [money]),
@@ -101,6 +106,30 @@ export function atLeast({ values, unread }: Consequence): readonly Money[] {
   return [...values, ...missing.map((unit) => ({ amount_minor: MINOR_PER_ONE[unit], currency: unit }))];
 }
 
+/**
+ * What is known of a call that was made and whose data was erased since, by unit.
+ *
+ * Shape:  what its contract says of every call alike, and `value`, as it was read before. What its arguments or its answer told is
+ *         missing: the least that it was would stand for what was reserved, and free the rest.
+ */
+export function knownOfErased(
+  contract: Contract | null,
+  value: Money | null,
+  marks: Pick<CallFacts, 'argsPayload' | 'resultPayload'>,
+): readonly Money[] {
+  const told = Object.entries(contract?.consequence ?? {}).flatMap(([dimension, expression]) =>
+    namesIn(expression).length > 0 && !(dimension === 'money' && isItsValue(contract, expression)) ? [dimension] : [],
+  );
+  return atLeast(readAs(contract, { args: null, result: null, ...marks }, value)).filter(
+    ({ currency }) => !told.includes(isCounted(currency) ? currency : 'money'),
+  );
+}
+
+/** Does the money of a call have the amount of its value, by the same argument? */
+function isItsValue(contract: Contract | null, money: string): boolean {
+  return money.trim() === `args${(contract?.value?.amount ?? '').replaceAll('/', '.')}`;
+}
+
 const has =
   (unit: string) =>
   ({ currency }: Money): boolean =>
@@ -119,8 +148,7 @@ function amountOf(expression: string, { args, result }: CallFacts): number | nul
 }
 
 /** An expression says how much, the value in which currency; without an expression the value says both. */
-function moneyOf(contract: Contract, args: Json, amount: number | null): Money | null {
-  const value = valueOf(contract, args);
+function moneyOf(contract: Contract, value: Money | null, amount: number | null): Money | null {
   const currency = value?.currency ?? contract.blast_radius?.max_value_per_run?.currency ?? null;
   return amount === null || currency === null ? value : { amount_minor: amount, currency };
 }

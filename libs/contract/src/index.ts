@@ -32,6 +32,7 @@ export {
   exposureOf,
   isUnit,
   knownAfterwards,
+  knownOfErased,
   reservationId,
   sensitivityOf,
   subjectOf,

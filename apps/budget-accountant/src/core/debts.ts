@@ -2,7 +2,16 @@
 //
 // Boundary: looks up contracts and rows, and asks the rules; holds none.
 import type { Contract } from '@recourse/contract';
-import { briefOf, contractByDigest, contractView, debitsOf, declaresMoney, reservationId } from '@recourse/contract';
+import {
+  atLeast,
+  briefOf,
+  contractByDigest,
+  contractView,
+  debitsOf,
+  declaresMoney,
+  knownAfterwards,
+  reservationId,
+} from '@recourse/contract';
 import type { Asked, DecideContext, Decision, Owns, StateView } from '@recourse/event-log';
 import { NOTHING, RowsOver, append, decidedAtOf } from '@recourse/event-log';
 import type { BodyOf, Debit, Money, RecordOf } from '@recourse/messages';
@@ -49,7 +58,7 @@ export function onMutation(asked: Asked<Recorded>, policy: EscalationPolicy): De
     runId,
     effectKey,
     end,
-    debits: weighed(contract, digest, ref.reversal_class, consequence),
+    debits: weighed(contract, digest, ref.reversal_class, withLost(contract, consequence, reservation)),
     agentId,
     capability,
     subjectId,
@@ -97,6 +106,24 @@ function freed({ state, now }: DecideContext, reservation: Reservation | null): 
 function isUnread(contract: Contract | undefined, consequence: readonly Money[]): boolean {
   const isRead = consequence.some((one) => isMoney(one) && isCountable(one));
   return contract !== undefined && contract.impact !== 'read' && declaresMoney(contract) && !isRead;
+}
+
+/**
+ * What it moved, with one of each unit that its contract counts, nobody can tell any more, and nobody held.
+ *
+ * Shape:  a guard holds what arguments tell: where it held none of a unit it was none, unless only the answer tells.
+ */
+function withLost(
+  contract: Contract | undefined,
+  consequence: readonly Money[],
+  reservation: Reservation | null,
+): readonly Money[] {
+  if (contract === undefined) return consequence;
+  const isRead = reservation?.phase === 'reserved';
+  const counted = isRead ? knownAfterwards(contract) : Object.keys(contract.consequence ?? {});
+  const held = reservation?.debits ?? [];
+  const unread = counted.filter((unit) => !held.some(({ currency }) => currency === unit));
+  return atLeast({ values: consequence, unread });
 }
 
 /** What the agent had earned where nobody reserved; null where its guard was told. A keyring holds agents to their names. */

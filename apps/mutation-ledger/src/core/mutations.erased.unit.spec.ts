@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { contractDigest } from '@recourse/contract';
 import type { Decided } from '@recourse/event-log';
-import type { Execution, Payload, ToolExecuted } from '@recourse/messages';
+import type { Execution, Money, Payload, ToolExecuted } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import {
   command,
@@ -32,6 +32,27 @@ const FOUND = {
   observations: [seen('execute', { refund_id: 're_9', status: 'issued' }, 'payments.issue_refund')],
 } as const;
 
+const counting = (consequence: Readonly<Record<string, string>>) => contractText({ consequence });
+/** What a contract says of a call, and what is known of it once its data was erased: what is missing counts as what was reserved. */
+const COUNTED: readonly [string, Readonly<Record<string, string>>, readonly Money[]][] = [
+  [
+    'what its arguments or its answer told is missing',
+    { comms: 'args.to.size()', exposure: 'result.all.size()' },
+    [VALUE],
+  ],
+  ['money that its arguments told otherwise is not its value', { money: 'args.amount_minor * args.parcels' }, []],
+  [
+    'what its contract says of every call stays',
+    { money: '9900', comms: '2', exposure: '1' },
+    [
+      { amount_minor: 9_900, currency: 'INR' },
+      { amount_minor: 2_000, currency: 'comms' },
+      { amount_minor: 1, currency: 'exposure' },
+    ],
+  ],
+];
+const COUNTING = COUNTED.map(([, dimensions]) => counting(dimensions));
+
 const gone = <T extends Payload | null>(payload: T) =>
   payload === null ? null : { ...payload, encoding: 'sealed', key_id: 'key_gone.1' };
 const settle = (settled_as: string) =>
@@ -44,7 +65,7 @@ const settle = (settled_as: string) =>
 
 describe.each(WAYS)('an effect whose data was erased before its end was told, $way', ({ isRebuilt }) => {
   const HELD = contractText({ commit_hold_ms: HOLD_MS, cancel_capability: 'payments.cancel_refund' });
-  const start = () => ledger({ isRebuilt, asks: true, contracts: [HELD, contractText()] }).run;
+  const start = () => ledger({ isRebuilt, asks: true, contracts: [...COUNTING, HELD, contractText()] }).run;
   /** A log of the same records, without the keys of what they hold of the subject. */
   const erased = (records: readonly Decided[], parts: readonly (keyof Execution)[]) =>
     start().given(
@@ -64,10 +85,10 @@ describe.each(WAYS)('an effect whose data was erased before its end was told, $w
     const run = held().whenDue(ENDS);
     return { run: erased(run.records(), ['args']), asked: request(run) };
   };
-  const uncertain = (parts: readonly (keyof Execution)[]) =>
+  const uncertain = (parts: readonly (keyof Execution)[], more: Partial<ToolExecuted> = {}) =>
     erased(
       start()
-        .when(executed(refund({ ...UNKNOWN_END, subject_ref: 'customer/7' })), NOW)
+        .when(executed(refund({ ...UNKNOWN_END, subject_ref: 'customer/7', ...more })), NOW)
         .records(),
       parts,
     );
@@ -129,6 +150,16 @@ describe.each(WAYS)('an effect whose data was erased before its end was told, $w
       .when(settle('took_effect'), NOW + DAY)
       .then(fact('MutationSettled', { settled_as: 'took_effect' }), fact('MutationRecorded', bindsNothing))
       .thenAnswer({ httpStatus: 200, body: { settled_as: 'took_effect' } });
+  });
+
+  it.each(COUNTED)('moved no less than it did: %s', (_what, dimensions, consequence) => {
+    const contract_digest = contractDigest(counting(dimensions));
+    const run = uncertain(['args', 'result'], { contract_digest });
+    while (!isAsked(run.rows('mutation')[0]?.doc)) run.whenDue(run.rows('mutation')[0]?.dueAt ?? 0);
+    run.when(settle('took_effect'), NOW + DAY);
+    expect(run.decision().records.find(({ type }) => type === 'MutationRecorded')?.body['consequence']).toEqual(
+      consequence,
+    );
   });
 
   it('failed where a person says so', () => {

@@ -79,7 +79,7 @@ export interface Done {
   readonly effectKey: string;
   readonly capability: string;
   readonly agentId: string;
-  /** Digest of what was done; null where its record is older than digests. */
+  /** Digest of what was done; null where its record is older than digests, or its end was told after its data was erased. */
   readonly actionDigest: Buffer | null;
   /** When the ledger recorded it, epoch milliseconds. */
   readonly executedAt: number;

@@ -8,6 +8,7 @@ import {
   forwardDigest,
   isErased,
   isRead,
+  knownOfErased,
   plainPayload,
   readPayload,
   subjectOf,
@@ -119,17 +120,17 @@ function actionDigestOf(event: ToolExecuted, args: Json): Buffer {
   return Buffer.from(forwardDigest({ tenant, runId, effectKey, capability, contractDigest, subjectRef, args }), 'hex');
 }
 
-/** What the call moved, by unit: read here, since arguments are sealed later. Of what was erased, the value that was read before. */
+/** What the call moved, by unit: read here, since arguments are sealed later. `value`: what is read of it, or was before it was erased. */
 function moved(
   event: ToolExecuted,
   named: NamedContract | null,
   facts: Facts | null,
   value: Money | null,
 ): readonly Money[] {
-  const { args, result } = facts ?? { args: null, result: null };
-  const payloads = { argsPayload: event.args, resultPayload: event.result };
-  const found = atLeast(consequenceOf(named?.contract ?? null, { args, result, ...payloads }));
-  return value === null || found.some(({ currency }) => currency === value.currency) ? found : [value, ...found];
+  const contract = named?.contract ?? null;
+  const marks = { argsPayload: event.args, resultPayload: event.result };
+  if (facts === null) return knownOfErased(contract, value, marks);
+  return atLeast(consequenceOf(contract, { args: facts.args, result: facts.result, ...marks }));
 }
 
 /** The facts of an intent; result and handle are not known yet. Errors: PayloadUnreadable. */
