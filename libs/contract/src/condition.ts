@@ -34,7 +34,7 @@ const selected = new Map<string, readonly string[]>();
 const read = new Map<string, readonly string[]>();
 const environment = celEnv({ funcs: METER });
 
-/** Builds the `bound` facts of a condition. Without arguments, since they were erased, one that needs them says nothing. */
+/** Builds the `bound` facts of a condition. Without arguments, since they were erased, one that needs them says nothing, and one that `asksForArgs` is not to be judged. */
 export function boundFacts({
   reversalArgs: args,
   externalRef: external_ref,
@@ -175,6 +175,28 @@ export function readsOf(expression: string, source: string): readonly string[] {
       .map((path) => path.slice(source.length + 1))
       .filter((name) => !name.includes('.')),
   );
+}
+
+/**
+ * Whether a condition asks if the arguments of the reversal are there, or takes `bound` as a whole: it would say something else once they
+ * are erased, where one that only reads them says nothing.
+ */
+export function asksForArgs(expression: string): boolean {
+  try {
+    return isAskedIn(parse(expression).expr);
+  } catch {
+    return false;
+  }
+}
+
+function isAskedIn(node: unknown): boolean {
+  if (node === null || typeof node !== 'object') return false;
+  if (Array.isArray(node)) return node.some(isAskedIn);
+  const { case: kind, value } = node as { case?: unknown; value?: Readonly<Record<string, unknown>> };
+  if (kind === 'identExpr') return value?.['name'] === 'bound';
+  const path = kind === 'selectExpr' ? (pathOf(node) ?? '') : '';
+  if (!/^bound\.(?:args|external_ref)(?:\.|$)/.test(path)) return Object.values(node).some(isAskedIn);
+  return path === 'bound.args' && value?.['testOnly'] === true;
 }
 
 function selectedBy(expression: string): readonly string[] {

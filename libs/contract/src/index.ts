@@ -56,7 +56,7 @@ export {
 export type { Binding, BindingFacts } from './binding.js';
 export type { BriefTerms } from './terms.js';
 export { briefOf, checksOf, classUnder, isRead, isUnsaid, termsOf } from './terms.js';
-export { boundFacts, conditionProblem, evaluateCondition, evaluateExpression } from './condition.js';
+export { asksForArgs, boundFacts, conditionProblem, evaluateCondition, evaluateExpression } from './condition.js';
 export { evaluateSuccess } from './condition-proof.js';
 export {
   contractByDigest,

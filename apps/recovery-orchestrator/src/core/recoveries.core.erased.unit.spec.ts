@@ -112,9 +112,49 @@ describe.each(WAYS)('a step whose arguments were erased, $way', ({ isRebuilt }) 
       );
   });
 
+  describe('that was looked at before it was called, by what they said,', () => {
+    const terms = { stale_condition: 'observed.refund == bound.args.refund_id', success_condition: 'observed.gone' };
+    const before = observed('stale_check', 'payments.read_refund', { refund: 're_2', gone: true });
+    const after = observed('verify', 'payments.read_balance', { gone: true });
+    const back = observed('reconcile', 'payments.find_cancellation', { gone: true });
+    const answeredBy = (...seen: Parameters<typeof answered>[2]) => {
+      const run = start().when(fallenInput(effect(1, argsOf(1), terms)), AT);
+      const request = requestIn(run.outgoing());
+      return (outcome: Parameters<typeof answered>[1]) =>
+        start()
+          .given(...withoutKey(argsOf(1), run.records()))
+          .when(answered(request, outcome, seen), AT + 100);
+    };
+
+    it('is of unknown outcome: its worker is not believed over a look that nobody can judge any more', () => {
+      answeredBy(before, after)('verified').then(settled({ outcome: 'uncertain', reason: 'VERDICTS_DISAGREE' }));
+    });
+
+    it('counts as undone where a later look explains the change by our own effect', () => {
+      answeredBy(before, back, after)('verified').then(settled({ outcome: 'compensated' }), CLOSED_COMPENSATED);
+    });
+
+    it('failed, and was not made, where its tool refused it', () => {
+      answeredBy(before)('failed').then(settled({ outcome: 'failed', reason: 'TOOL_FAILED' }));
+    });
+  });
+
   it.each([
     ['is of unknown outcome where what was seen says nothing without them', 'bound.args.refund_id', 'uncertain', []],
     ['counts as undone by the handle of its effect', 'bound.external_ref', 'compensated', [CLOSED_COMPENSATED]],
+    ['is of unknown outcome where its proof is that they are not there', "'re_2' || !has(bound.args)", 'uncertain', []],
+    [
+      'is of unknown outcome where its proof is that one of them is not there',
+      "'re_2' || !has(bound.args.refund_id)",
+      'uncertain',
+      [],
+    ],
+    [
+      'counts as undone where its proof is the same whatever they were',
+      "'re_1' || observed.refund == bound.args.refund_id",
+      'compensated',
+      [CLOSED_COMPENSATED],
+    ],
   ])('%s', (_title, place, outcome, closed) => {
     const condition = { success_condition: `observed.refund == ${place}` };
     const run = start().when(fallenInput(effect(1, argsOf(1), condition)), AT);

@@ -6,11 +6,12 @@
 //   J2. Where worker and orchestrator disagree the outcome is uncertain, never the better of the two.
 //   J3. A change that a later look back explains by our own effect is no disagreement.
 //   J6. Arguments that were erased since are no reason to doubt what was seen: a condition is judged without them, and says nothing only
-//       where it needs them.
+//       where it needs them or asks for them. Nobody is believed to have undone it over a look that only they could judge.
 //   J5. A success condition that holds whether or not anything was undone is met by no observation.
 //   J4. A conditional write that lost is a change seen by the tool itself, whatever the look before it showed: a person's (P7).
 import {
   argsAt,
+  asksForArgs,
   boundFacts,
   callCountOf,
   evaluateCondition,
@@ -177,6 +178,8 @@ interface CallSeen {
   readonly capability: string;
   /** What its conditions read beside the observation; undefined where an argument that an earlier call gives was not seen. */
   readonly bound: Json | undefined;
+  /** Its arguments were erased since. */
+  readonly isErased: boolean;
   readonly observations: readonly Observation[];
 }
 
@@ -187,21 +190,34 @@ function callSeen(step: StepDoc, position: number, observations: readonly Observ
   const one = stepAt(askOf({ step_id, call, terms, ref }), position, undefined);
   if (one === null) return null;
   const reversalArgs = argsAt(call, position, observations);
-  const isKnown = reversalArgs !== undefined || isErased(one.call.args);
+  const isLost = reversalArgs === undefined && isErased(one.call.args);
+  const isKnown = reversalArgs !== undefined || isLost;
   return {
     checks: one,
     capability: one.call.capability,
     bound: isKnown ? boundFacts({ reversalArgs, externalRef: ref.external_transaction_ref }) : undefined,
+    isErased: isLost,
     observations: observations.filter((seen) => seen.call === position),
   };
 }
 
 function verdictOn(of: CallSeen | null, report: StepReport, reported: JudgedOutcome): Verdict {
-  const fresh = seen(of, 'stale_check', of?.checks.stale_capability ?? null, of?.checks.stale_condition ?? null);
+  const fresh = freshSeen(of, reported);
   const isConflict = reported === 'stale' && report.error_kind === CONFLICT;
   if (!isConflict && isFreshDisputed(of, reported, fresh)) return DISAGREE;
   const success = succeeded(of);
   return isConflict && success !== 'holds' ? LOST_WRITE : VERDICT_TABLE[reported][success];
+}
+
+/** What the look before the call showed. One that nobody can judge any more, since arguments are erased, is no yes to a call that was made. */
+function freshSeen(of: CallSeen | null, reported: JudgedOutcome): Seen {
+  const { stale_capability: capability = null, stale_condition: condition = null } = of?.checks ?? {};
+  const fresh = seen(of, 'stale_check', capability, condition);
+  const isLookLost =
+    of?.isErased === true &&
+    condition !== null &&
+    of.observations.some((one) => one.phase === 'stale_check' && one.capability === capability);
+  return fresh === 'unseen' && reported === 'verified' && isLookLost ? 'false' : fresh;
 }
 
 function succeeded(of: CallSeen | null): Seen {
@@ -227,7 +243,7 @@ function seen(of: CallSeen | null, phase: ObservationPhase, capability: string |
   const last = of.observations.findLast((one) => one.phase === phase && one.capability === capability);
   const observed = jsonOfPayload(last?.observed);
   const { bound } = of;
-  if (observed === undefined || bound === undefined) return 'unseen';
+  if (observed === undefined || bound === undefined || (of.isErased && asksForArgs(condition))) return 'unseen';
   const { stale_capability, stale_condition } = of.checks;
   const before = stale_capability === capability ? stale_condition : null;
   const verdict =
