@@ -52,7 +52,9 @@ const MEMBERS: readonly string[] = [
   'revoked_at',
 ];
 /** A date, which begins in UTC, or with a time and its zone: one without would be another instant on another machine. */
-const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2}))?$/;
+const INSTANT_FORM =
+  'a date, or a date and a time with its zone, such as 2026-01-31, 2026-01-31T00:00:00Z or 2026-01-31T01:00:00+01:00';
 const ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
 /** Can a key be called this? */
@@ -230,14 +232,16 @@ function texts(value: unknown, at: string): readonly string[] {
 
 function instant(value: unknown, at: string): number | null {
   if (value === undefined || value === null) return null;
-  const day = typeof value === 'string' ? INSTANT.exec(value)?.[1] : undefined;
-  const time = typeof value === 'string' && isDay(day) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(time)) throw invalid(at, 'an instant in ISO 8601, such as 2026-01-31T00:00:00Z');
-  return time;
+  const [, day, time = '', zone = ''] = typeof value === 'string' ? (INSTANT.exec(value.toUpperCase()) ?? []) : [];
+  // In the one form that the language reads, with milliseconds: the others are left to whoever runs it.
+  const [read, offset] = [time.replace(/(\.\d{3})\d+$/, '$1'), zone.replace(/^(...)(\d\d)$/, '$1:$2')];
+  const found = isDay(day) ? Date.parse(`${day}${read}${offset}`) : Number.NaN;
+  if (Number.isNaN(found)) throw invalid(at, INSTANT_FORM);
+  return found;
 }
 
 /** The calendar has it: 30 February would be read as 2 March. */
-function isDay(day: string | undefined): boolean {
+function isDay(day: string | undefined): day is string {
   const at = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === day;
 }

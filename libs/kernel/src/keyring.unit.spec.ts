@@ -49,6 +49,9 @@ describe('a keyring', () => {
     ['a number for an instant', ringOf({ ...entry, revoked_at: '5' }), '/keys/0/revoked_at'],
     ['an instant as it is spoken', ringOf({ ...entry, revoked_at: '01/02/2026' }), '/keys/0/revoked_at'],
     ['an instant of no zone', ringOf({ ...entry, revoked_at: '2026-01-31T00:00:00' }), '/keys/0/revoked_at'],
+    ['an instant with a blank', ringOf({ ...entry, revoked_at: '2026-01-31 00:00:00Z' }), '/keys/0/revoked_at'],
+    ['digits behind its minute', ringOf({ ...entry, revoked_at: '2026-01-31T00:00123Z' }), '/keys/0/revoked_at'],
+    ['a zone that nobody has', ringOf({ ...entry, revoked_at: '2026-01-31T00:00:00+9900' }), '/keys/0/revoked_at'],
     ['a day that no calendar has', ringOf({ ...entry, revoked_at: '2026-02-30' }), '/keys/0/revoked_at'],
     ['a member that is mistyped', ringOf({ ...entry, revoked: '2026-01-01T00:00:00Z' }), '/keys/0/revoked'],
     ['one key under two ids', ringOf(entry, { ...entry, id: 'ledger-2' }), '/keys/1/public_key'],
@@ -56,10 +59,20 @@ describe('a keyring', () => {
     expect(() => parseKeyring(text)).toThrow(`KEYRING_INVALID: ${place} must be`);
   });
 
+  it('says of an instant how one is written', () => {
+    expect(() => parseKeyring(ringOf({ ...entry, revoked_at: 'now' }))).toThrow(
+      'a date, or a date and a time with its zone, such as 2026-01-31, 2026-01-31T00:00:00Z or 2026-01-31T01:00:00+01:00',
+    );
+  });
+
   it.each([
     ['2026-01-31', Date.UTC(2026, 0, 31)],
     ['2026-01-31T12:30Z', Date.UTC(2026, 0, 31, 12, 30)],
     ['2026-01-31T12:30:15.250+02:00', Date.UTC(2026, 0, 31, 10, 30, 15, 250)],
+    ['2026-01-31T12:30:15.250999Z', Date.UTC(2026, 0, 31, 12, 30, 15, 250)],
+    ['2026-01-31T12:30:15.123456789+00:00', Date.UTC(2026, 0, 31, 12, 30, 15, 123)],
+    ['2026-01-31T12:30:15+0530', Date.UTC(2026, 0, 31, 7, 0, 15)],
+    ['2026-01-31t12:30:15z', Date.UTC(2026, 0, 31, 12, 30, 15)],
   ])('takes %s as it is', (revoked_at, at) => {
     expect(parseKeyring(ringOf({ ...entry, revoked_at })).get('ledger-1')?.revokedAt).toBe(at);
   });
