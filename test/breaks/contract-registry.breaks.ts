@@ -183,6 +183,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return sound.length === all.length ? all : sound;',
   },
   {
+    id: 'a13-waits-with-all-that-wait',
+    requirement: 'A13/waits-with',
+    spec: 'apps/contract-registry/src/contracts.together.unit.spec.ts',
+    test: 'contracts that name each other, straight and one of which is weaker name those that they need among all that wait with them',
+    file: 'apps/contract-registry/src/rules/contract/together.decisions.ts',
+    find: '(needed.length > 0 ? needed : others)',
+    replace: '(needed.length < 0 ? needed : others)',
+  },
+  {
     id: 'a13-waits-although-it-need-not',
     requirement: 'A13/waits-with',
     spec: 'apps/contract-registry/src/contracts.together.unit.spec.ts',

@@ -177,6 +177,27 @@ describe.each(WAYS)('contracts that name each other, $way', ({ isRebuilt }) => {
         );
     });
 
+    it('name those that they need among all that wait with them', () => {
+      const { reversal_args: _args, ...taking } = forced(add);
+      const weakerAdd = { ...taking, reversal_args: add['reversal_args'] };
+      const lift = { ...forced({ ...add, name: 'labels.lift_label' }), inverse_capability: 'labels.add_label' };
+      const hide = { ...add, name: 'labels.hide_label', inverse_capability: 'labels.lift_label' };
+      const registry = standing()
+        .when(register(add, remove), 4)
+        .when(register(weaker, needing, hide, lift, weakerAdd), 5);
+      const needs = registry.decision().records.map(({ body }) => {
+        const [reason] = body['weakenings'] as readonly string[]; // a proposal says why it waits
+        return [body['name'], reason?.split('what waits with it: ')[1]];
+      });
+      expect(needs).toEqual([
+        ['payments.reverse_refund', undefined],
+        [name, 'payments.reverse_refund'],
+        ['labels.hide_label', 'labels.lift_label'],
+        ['labels.lift_label', 'labels.add_label'],
+        ['labels.add_label', undefined],
+      ]);
+    });
+
     it('register at once where they are sound beside what stands', () => {
       standing()
         .when(register(weaker, refund), 4)

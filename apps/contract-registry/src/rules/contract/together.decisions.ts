@@ -45,29 +45,44 @@ export function decideTogether(
   const twice = namedTwice(sent);
   if (twice !== null) return twice;
   const toldMax = shareOf(sent);
-  const judged = (one: Sent, beside: readonly Sent[], waitsFor: readonly string[] = []): ContractAnswer => {
+  const judged: Judges = (one, beside, waitsFor = []) => {
     const state = withSound(stateOf(one.name), soundIn(beside));
     return decideContract({ type: 'RegisterContract', asker, ...one, waitsFor }, state, toldMax);
   };
   const first = sent.map((one) => ({ one, answer: judged(one, sent) }));
   const found = refusalsIn(first.map(({ answer }) => answer));
   if (found.length > 0) return refused(found);
-  const weaker = first.filter(({ answer }) => waits(answer)).map(({ one }) => one.name);
+  const weaker = first.filter(({ answer }) => waits(answer)).map(({ one }) => one);
   const registering = first.filter(({ answer }) => registers(answer)).map(({ one }) => one);
   const atOnce = weaker.length === 0 ? registering : soundTogether(registering, judged);
+  const later = registering.filter((one) => !atOnce.includes(one));
   const answers = first.map(({ one, answer }) =>
-    registering.includes(one) && !atOnce.includes(one) ? judged(one, sent, weaker) : answer,
+    later.includes(one) ? judged(one, sent, neededBy(one, [...weaker, ...later], sent, judged)) : answer,
   );
   // What waits for a second person binds nobody, and what stood already is nothing new: the others have to be sound without it.
   const others = atOnce.length === sent.length ? [] : sent.filter((_, at) => !waits(answers[at]));
   return answered(answers, refusalsIn(others.map((one) => judged(one, atOnce))));
 }
 
+/** Decides one as if some others stood; `waitsFor`: those for which it has to wait itself. */
+type Judges = (one: Sent, beside: readonly Sent[], waitsFor?: readonly string[]) => ContractAnswer;
+
+/** Names of those that wait and without which it is not sound; of all of them where it needs no single one. */
+function neededBy(one: Sent, waiting: readonly Sent[], sent: readonly Sent[], judged: Judges): readonly string[] {
+  const others = waiting.filter((other) => other !== one);
+  const needed = others.filter(
+    (other) =>
+      one.body.includes(JSON.stringify(other.name)) &&
+      judged(
+        one,
+        sent.filter((each) => each !== other),
+      ).kind === 'rejected',
+  );
+  return (needed.length > 0 ? needed : others).map(({ name }) => name);
+}
+
 /** Those that are sound beside each other and what stands; what needs one that is not is not either. */
-function soundTogether(
-  all: readonly Sent[],
-  judged: (one: Sent, beside: readonly Sent[]) => ContractAnswer,
-): readonly Sent[] {
+function soundTogether(all: readonly Sent[], judged: Judges): readonly Sent[] {
   const sound = all.filter((one) => judged(one, all).kind !== 'rejected');
   return sound.length === all.length ? all : soundTogether(sound, judged);
 }
