@@ -1104,6 +1104,15 @@ export const BREAKS: readonly Break[] = [
     replace: "(read === undefined || read.toLowerCase() !== '')",
   },
   {
+    id: 'a83-cli-names-no-tenant-of-the-platform',
+    requirement: 'A83/whose',
+    spec: 'apps/cli/src/commands/budgets.command.unit.spec.ts',
+    test: 'budgets say for all tenants whose ceiling of the platform it is: the tenant that it is over',
+    file: 'apps/cli/src/commands/ceilings.command.ts',
+    find: "return scope === 'platform' ? { tenant: scopeId } : {};",
+    replace: "return scope === '' ? { tenant: scopeId } : {};",
+  },
+  {
     id: 'guides-order-of-one-page',
     requirement: 'guides/order',
     spec: 'apps/cli/src/output/order.unit.spec.ts',
@@ -1171,9 +1180,9 @@ export const BREAKS: readonly Break[] = [
     requirement: 'guides/budgets',
     spec: 'apps/cli/src/commands/budgets.command.unit.spec.ts',
     test: 'budgets open with ["--tenant","acme"] say whose ceiling it is: a token for all tenants does not',
-    file: 'apps/cli/src/commands/budgets.command.ts',
-    find: "return tenant === null || tenant === '*' ?",
-    replace: "return tenant === null || tenant !== '*' ?",
+    file: 'apps/cli/src/commands/ceilings.command.ts',
+    find: "if (tenant !== null && tenant !== '*') return { tenant };",
+    replace: "if (tenant !== null && tenant === '*') return { tenant };",
   },
   {
     id: 'guides-remedy-of-a-moved-ceiling-missing',

@@ -206,6 +206,15 @@ export const BREAKS: readonly Break[] = [
     replace: '.filter((word) => word in ROLES && counts(word, tenant));',
   },
   {
+    id: 'a83-administrator-of-a-tenant-is-one-of-all',
+    requirement: 'A83/whose',
+    spec: 'libs/service/src/edge/edge.unit.spec.ts',
+    test: 'the roles of a token tell an administrator of all tenants from one of a tenant, and no token says that it is one',
+    file: 'libs/service/src/edge/roles.ts',
+    find: 'if (tenant !== ALL_TENANTS) return roles;',
+    replace: "if (tenant === '') return roles;",
+  },
+  {
     id: 'guides-column-uncompared',
     requirement: 'guides/columns',
     spec: 'libs/service/src/replay.unit.spec.ts',

@@ -147,27 +147,40 @@ describe.each(WAYS)('a ceiling that moves, $way', ({ isRebuilt }) => {
       .thenAnswer({ status: 'accepted', httpStatus: 200, body: { ceiling_minor: 500, until: null } });
   });
 
-  it('of the platform is raised by nobody but administrators', () => {
-    const ROOT: Who = { principal: 'root', roles: ['administrator'] };
+  describe('of the platform', () => {
+    const ALL = ['administrator', 'platform_administrator'];
     const place = { scope: 'platform', scope_id: TENANT };
-    const proposed = start()
-      .when(command('OpenBudget', { ...place, currency: INR, ceiling_minor: 100 }, ROOT), 2)
-      .when(move(9_999, place, ROOT), 3)
-      .then(fact('CeilingProposed', {}));
+    const opening = (roles: string[]) =>
+      command('OpenBudget', { ...place, currency: INR, ceiling_minor: 100 }, { principal: 'root', roles });
+    const moving = (ceiling: number, roles: string[]) => move(ceiling, place, { principal: 'root', roles });
+    const proposed = (): CoreHarness => start().when(opening(ALL), 2).when(moving(9_999, ALL), 3);
     const yes = (roles: string[], approved = true) =>
       command(
         'DecideEscalation',
         { escalation_id: deriveId('esc', PROPOSAL), approved, reason: 'because' },
         { principal: 'dana', roles },
       );
-    for (const roles of [['approver'], ['approver', 'budget_owner']])
-      proposed.when(yes(roles), 4).thenNothing().thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
-    proposed.when(yes(['administrator']), 5).then(fact('EscalationDecided'), fact('CeilingMoved'));
-    start()
-      .when(command('OpenBudget', { ...place, currency: INR, ceiling_minor: 100 }, ROOT), 2)
-      .when(move(9_999, place, ROOT), 3)
-      .when(yes(['approver'], false), 4)
-      .then(fact('EscalationDecided', { approved: false }));
+
+    it.each([[['approver']], [['approver', 'budget_owner']], [['approver', 'administrator', 'budget_owner']]])(
+      'is set, moved and raised by nobody who is %j of the tenant that it bounds',
+      (roles) => {
+        const refused = { httpStatus: 403, code: 'ROLE_REQUIRED' };
+        start().when(opening(roles), 2).thenNothing().thenAnswer(refused);
+        for (const ceiling of [50, 200])
+          start().when(opening(ALL), 2).when(moving(ceiling, roles), 3).thenNothing().thenAnswer(refused);
+        proposed().when(yes(roles), 4).thenNothing().thenAnswer(refused);
+        proposed()
+          .when(yes(roles, false), 4)
+          .then(fact('EscalationDecided', { approved: false }));
+      },
+    );
+
+    it('is raised by two administrators of all tenants, who are those that are asked', () => {
+      proposed()
+        .then(fact('CeilingProposed', { owner: 'role:platform_administrator' }))
+        .when(yes(ALL), 5)
+        .then(fact('EscalationDecided'), fact('CeilingMoved', { by: ['root', 'dana'] }));
+    });
   });
 
   it('is set once: as net it is not set as gross by asking again, and who asks is told so', () => {

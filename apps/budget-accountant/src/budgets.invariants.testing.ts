@@ -130,7 +130,12 @@ export function inputOf(step: Step, reservations: readonly Row[]): RecordInput {
     case 'lower':
       return command('MoveCeiling', { scope: 'run', scope_id: RUN, currency: INR, ceiling_minor: 500 - effect });
     case 'raise':
-      return decide(name, true, { principal: 'dana', roles: ['approver', 'administrator'] }, true);
+      return decide(
+        name,
+        true,
+        { principal: 'dana', roles: ['approver', 'administrator', 'platform_administrator'] },
+        true,
+      );
     default:
       return decide(name, step.step === 'approve');
   }

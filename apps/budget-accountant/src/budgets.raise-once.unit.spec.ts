@@ -147,7 +147,7 @@ describe.each(WAYS)('a ceiling that is raised once, $way', ({ isRebuilt }) => {
     answer({ principal: 'agent-7' }).thenAnswer({ httpStatus: 403 });
   });
 
-  it('is raised by an administrator where it is the platform’s', () => {
+  it('is raised by an administrator of all tenants where it is the platform’s', () => {
     const over = () =>
       desk()
         .when(command('OpenBudget', { scope: 'platform', scope_id: TENANT, currency: INR, ceiling_minor: 50 }), 1)
@@ -155,8 +155,12 @@ describe.each(WAYS)('a ceiling that is raised once, $way', ({ isRebuilt }) => {
     over()
       .when(decide('b', true, OWNER, true), 2)
       .thenAnswer({ httpStatus: 403 });
+    const roles = ['approver', 'administrator'];
     over()
-      .when(decide('b', true, { principal: 'dana', roles: ['approver', 'administrator'] }, true), 2)
+      .when(decide('b', true, { principal: 'dana', roles }, true), 2)
+      .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
+    over()
+      .when(decide('b', true, { principal: 'dana', roles: [...roles, 'platform_administrator'] }, true), 2)
       .thenAnswer({ httpStatus: 200 });
   });
 

@@ -19,7 +19,7 @@ const envelope = {
   tenant: TENANT,
   principal: 'agent-7',
   accounts: [] as readonly string[],
-  roles: ['agent', 'administrator', 'approver'],
+  roles: ['agent', 'administrator', 'approver', 'platform_administrator'],
   route: 'POST /',
   idempotency_key: 'k',
   body_sha256: Buffer.alloc(32),

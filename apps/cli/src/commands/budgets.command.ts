@@ -7,8 +7,9 @@ import { amountIn, debitsIn, exceededIn, proposalIn } from '../output/debits.js'
 import { formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { describeUses } from '../reports/harm.js';
+import { addCeilings } from './ceilings.command.js';
 import { addHarm } from './harm.command.js';
-import { epochMs, IDEMPOTENCY_KEY } from './options.js';
+import { IDEMPOTENCY_KEY } from './options.js';
 import type { Act } from './options.js';
 import { isYes } from '../output/terminal.js';
 import { CliProblem } from '../problem.js';
@@ -49,8 +50,6 @@ const ESCALATION_COLUMNS: readonly Column<Doc>[] = [
   { title: 'DECIDE BY', of: (row) => instant(row['deadline_at']) },
   { title: 'PHASE', of: (row) => row['phase'] },
 ];
-/** A whole number of minor units. */
-const MINOR = /^\d{1,15}$/;
 
 const escalationPath = pathBelow('/v1/escalations');
 
@@ -70,8 +69,7 @@ export function addBudgets(program: Command, act: Act): void {
       query: ({ scope, scopeId }) => ({ scope, scope_id: scopeId }),
     },
   );
-  addOpen(budgets, act);
-  addMove(budgets, act);
+  addCeilings(budgets, act);
   addEscalations(budgets, act);
   addHarm(budgets, act);
 }
@@ -149,7 +147,8 @@ function addWord(budgets: Command, act: Act, { name, description, sends, asks }:
         const action_digest = digestOf(found, digest);
         if (yes !== true && !(await isConfirmed(session, `${asks} (digest ${action_digest.slice(0, 12)}…)? [y/N] `)))
           return 'declined';
-        const body = { ...sends, reason, action_digest };
+        // A token for all tenants does not say whose it is.
+        const body = { ...sends, reason, action_digest, ...whose(found) };
         const answer = await accountant.command(escalationPath(id, 'decide'), body, idempotencyKey);
         session.show(answer, () => formatFields(Object.entries(answer)));
         return 'done';
@@ -217,78 +216,6 @@ export function describeEscalation(found: Doc): string {
   ]);
 }
 
-/** Raises or lowers a ceiling: one way needs a second person, and the answer says which. */
-function addMove(budgets: Command, act: Act): void {
-  placed(
-    budgets.command('move').description('lowers a ceiling at once, or proposes to raise it: another person decides'),
-  )
-    .option(
-      '--until <instant>',
-      'when it falls back to what it was, such as 2030-05-02T00:00:00Z, or epoch milliseconds; for good without it',
-      epochMs,
-    )
-    .requiredOption('--reason <text>', 'why')
-    .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<Ceiling & { until?: number; reason: string }>(
-        async (session, { scopeId, ceiling, until = null, idempotencyKey, ...asked }) => {
-          const body = {
-            ...asked,
-            ...ofTenant(session),
-            scope_id: scopeId,
-            ceiling_minor: minorOf(ceiling),
-            until,
-          };
-          const answer = await session.service('budgets').command('/v1/budgets/move', body, idempotencyKey);
-          session.show(answer, () => formatFields(Object.entries(answer)));
-        },
-      ),
-    );
-}
-
-/** Whose ceiling it is: a token for all tenants does not say. */
-function ofTenant({ tenant }: Session): { readonly tenant?: string } {
-  return tenant === null || tenant === '*' ? {} : { tenant };
-}
-
-/** Which ceiling, and what it is to be. */
-function placed(command: Command): Command {
-  return command
-    .requiredOption('--scope <scope>', 'run, agent, tenant, or platform: over the tenant, by an administrator')
-    .requiredOption('--scope-id <id>', 'which run, agent or tenant')
-    .requiredOption('--ceiling <minor>', 'minor units: 500000 for 5000.00, 1000 for one message or commitment')
-    .requiredOption('--currency <unit>', 'ISO 4217, comms, commitments or exposure')
-    .option('--measure <measure>', 'debt, or value for what is moved', 'debt')
-    .option('--window <window>', 'life, hour or day', 'life');
-}
-
-function minorOf(text: string): number {
-  if (MINOR.test(text)) return Number(text);
-  throw new CliProblem('AMOUNT_INVALID', `${text} is no whole number of minor units`, 'usage', {
-    remedy: 'Give minor units without a point: 500000 for 5000.00.',
-  });
-}
-
-interface Ceiling {
-  readonly scope: string;
-  readonly scopeId: string;
-  readonly ceiling: string;
-  readonly currency: string;
-  readonly measure: string;
-  readonly window: string;
-  readonly refunds?: string;
-  readonly idempotencyKey?: string;
-}
-
-function addOpen(budgets: Command, act: Act): void {
-  placed(budgets.command('open').description('sets the ceiling of a run, an agent or a tenant, once'))
-    .option('--refunds <refunds>', 'net: a verified compensation frees it; gross: nothing does', 'net')
-    .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<Ceiling>(async (session, { scopeId, ceiling, idempotencyKey, ...asked }) => {
-        const body = { ...asked, ...ofTenant(session), scope_id: scopeId, ceiling_minor: minorOf(ceiling) };
-        const answer = await session.service('budgets').command('/v1/budgets', body, idempotencyKey);
-        session.show(answer, () => formatFields(Object.entries(answer)));
-      }),
-    );
+function whose({ tenant }: Doc): { readonly tenant?: string } {
+  return typeof tenant === 'string' ? { tenant } : {};
 }

@@ -48,7 +48,7 @@ describe('budgets', () => {
     expect(await call('budgets', 'approve', 'esc_1', '--yes', '--reason', 'agreed with sales')).toBe(0);
     expect(await call('budgets', 'deny', 'esc_1', '--yes', '--reason', 'too much')).toBe(0);
     const { action_digest } = ESCALATION;
-    const sent = { raise_once: false, action_digest };
+    const sent = { raise_once: false, action_digest, tenant: 'acme' };
     expect(asked.filter(({ method }) => method === 'POST').map(({ path, body }) => [path, body])).toEqual([
       ['/v1/escalations/esc_1/decide', { ...sent, approved: true, reason: 'agreed with sales' }],
       ['/v1/escalations/esc_1/decide', { ...sent, approved: false, reason: 'too much' }],
@@ -91,7 +91,13 @@ describe('budgets', () => {
     );
     expect(await call('budgets', 'raise-once', 'esc_1', '-y', '--reason', 'a large customer')).toBe(0);
     const { action_digest } = ESCALATION;
-    expect(asked[1]?.body).toEqual({ approved: true, raise_once: true, reason: 'a large customer', action_digest });
+    expect(asked[1]?.body).toEqual({
+      approved: true,
+      raise_once: true,
+      reason: 'a large customer',
+      action_digest,
+      tenant: 'acme',
+    });
     expect(await call('budgets', 'list')).toBe(0);
     expect(out()).toMatch(/150\.00 EUR +100\.00 EUR \+ 60\.00 EUR/);
   });
@@ -149,6 +155,15 @@ describe('budgets', () => {
     expect(await call('budgets', verb, ...placed, ...more)).toBe(0);
     const { tenant, scope_id } = asked[0]?.body as { readonly tenant?: string; readonly scope_id: string }; // what was sent
     expect({ scope_id, ...(tenant === undefined ? {} : { tenant }) }).toEqual({ scope_id: 'a', ...named });
+  });
+
+  it('say for all tenants whose ceiling of the platform it is: the tenant that it is over', async () => {
+    for (const more of [[], ['--tenant', '*']]) {
+      const { call, asked } = desk(table({ '/v1/budgets': {} }));
+      const place = ['--scope', 'platform', '--scope-id', 'acme', '--ceiling', '1200', '--currency', 'EUR'];
+      expect(await call('budgets', 'open', ...place, ...more)).toBe(0);
+      expect(asked[0]?.body).toMatchObject({ tenant: 'acme', scope: 'platform', scope_id: 'acme' });
+    }
   });
 
   it('say of an instant that is none what it must be, and take one in either form', async () => {

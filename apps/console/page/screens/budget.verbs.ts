@@ -11,6 +11,9 @@ const KEYS = { allow: 'a', 'raise once': undefined, refuse: 'd' } as const;
 export function budgetVerbs(row: Row): readonly Verb[] {
   if (textIn(row, 'phase') !== 'open') return [];
   const id = textIn(row, 'escalation_id') ?? '';
+  // Somebody of all tenants says whose it is.
+  const tenant = textIn(row, 'tenant');
+  const whose = tenant === null ? {} : { tenant };
   return waysOf(row).map(({ word, ...way }) => {
     const key = KEYS[word];
     return {
@@ -21,7 +24,7 @@ export function budgetVerbs(row: Row): readonly Verb[] {
         commanded(
           budgets.POST('/v1/escalations/{id}/decide', {
             ...at(id, sentAs),
-            body: { ...wordOf(digestIn(row), word), reason },
+            body: { ...wordOf(digestIn(row), word), ...whose, reason },
           }),
         ),
     };

@@ -86,10 +86,17 @@ describe('the roles of a token', () => {
 
   it('for all tenants are those alone that say so: what one is in a tenant gives nothing in the others', () => {
     const everything = Object.keys(ROLES).filter((role) => role !== 'platform_editor');
-    expect(rolesOf(everything, '*')).toEqual(['auditor', 'administrator', 'platform_approver', 'approver']);
+    const own = ['auditor', 'administrator', 'platform_approver'];
+    expect(rolesOf(everything, '*')).toEqual([...own, 'approver', 'platform_administrator']);
     expect(rolesOf(['approver', 'contract_editor', 'operator'], '*')).toEqual([]);
     expect(refused(() => rolesOf(['platform_editor', 'platform_approver'], '*'))).toBe('ROLES_CONFLICT');
     expect(rolesOf(['platform_editor', 'platform_approver', 'viewer'], 'acme')).toEqual(['viewer']);
+  });
+
+  it('tell an administrator of all tenants from one of a tenant, and no token says that it is one', () => {
+    expect(rolesOf(['administrator'], '*')).toEqual(['administrator', 'platform_administrator']);
+    expect(rolesOf(['administrator', 'platform_administrator'], 'acme')).toEqual(['administrator']);
+    expect(rolesOf(['auditor', 'platform_administrator'], '*')).toEqual(['auditor']);
   });
 });
 

@@ -9,7 +9,7 @@ export interface Principal {
   readonly accounts?: readonly string[];
   /** The tenant they speak for; `*` for administrators and auditors of all. */
   readonly tenant: string;
-  /** Words of ROLES; others were left out. */
+  /** Words of ROLES, and what they give beside (rolesGiven); others were left out. */
   readonly roles: readonly string[];
   /** Roles that the token carries and that give nothing for its tenant, or for all: refusals name them. */
   readonly idle?: readonly string[];

@@ -32,10 +32,18 @@ export function counts(role: string, tenant: string): boolean {
   return tenant === ALL_TENANTS ? ROLES_OF_ALL.includes(role) : !PLATFORM_ROLES.includes(role);
 }
 
+/** What a role of a token for all tenants gives beside itself. No token carries the second word of an administrator: it tells who is one of all tenants from who is one of the tenant that a command is about. */
+const OF_ALL_GIVES: Readonly<Record<string, string>> = {
+  platform_approver: 'approver',
+  administrator: 'platform_administrator',
+};
+
 /** What words of a token give for its tenant, or for all: those that count there, each once. A platform approver is an approver of each tenant. */
 export function rolesGiven(words: readonly string[], tenant: string): readonly string[] {
   const roles = [...new Set(words)].filter((word) => Object.hasOwn(ROLES, word) && counts(word, tenant));
-  return roles.includes('platform_approver') ? [...roles, 'approver'] : roles;
+  if (tenant !== ALL_TENANTS) return roles;
+  const given = Object.entries(OF_ALL_GIVES).flatMap(([role, word]) => (roles.includes(role) ? [word] : []));
+  return [...roles, ...given];
 }
 
 /** Do these words give anything at all? */

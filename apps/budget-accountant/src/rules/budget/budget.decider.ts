@@ -3,7 +3,7 @@ import { isUnit } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { Money } from '@recourse/messages';
 import { ceilingOf } from './bounds.decisions.js';
-import { LAST_RESORT_ROLE } from './budget.messages.js';
+import { PLATFORM_ROLE, rolesSaid } from './budget.messages.js';
 import type { Budget, BudgetAnswer, BudgetCommand, BudgetKey, BudgetRejectionCode } from './budget.messages.js';
 
 /** Id of the question about a reservation, or about a ceiling. */
@@ -54,8 +54,8 @@ export function unfitScope({
 }: Pick<BudgetCommand<'OpenBudget'>, 'envelope' | 'scope' | 'scope_id'>): BudgetAnswer | null {
   if ((scope === 'tenant' || scope === 'platform') && scope_id !== tenant)
     return rejected('SCOPE_MISMATCH', `the scope of a ceiling of the ${scope} is the tenant of the command`);
-  return scope === 'platform' && !roles.includes(LAST_RESORT_ROLE)
-    ? rejected('ROLE_REQUIRED', 'a ceiling of the platform is set by an administrator')
+  return scope === 'platform' && !roles.includes(PLATFORM_ROLE)
+    ? rejected('ROLE_REQUIRED', `a ceiling of the platform is set by: ${rolesSaid([PLATFORM_ROLE])}`)
     : null;
 }
 
@@ -64,7 +64,7 @@ export function partiesOf(...parties: readonly (string | null)[]): readonly stri
   return [...new Set(parties.filter((one) => one !== null))];
 }
 
-/** Refuses amounts that cannot be counted. */
+/** Refuses amounts that cannot be said. */
 export function unfitAmounts(amounts: readonly Money[]): BudgetAnswer | null {
   if (amounts.some(({ amount_minor }) => !Number.isSafeInteger(amount_minor) || amount_minor < 0))
     return rejected('AMOUNT_INVALID', 'amounts are whole numbers of minor units from 0');

@@ -34,6 +34,14 @@ export const APPROVER_ROLE = 'approver';
 /** Role that may decide it as well once the approvers let its deadline pass. */
 export const LAST_RESORT_ROLE = 'administrator';
 
+/** What the edge gives an administrator of all tenants, and nobody of one: who sets a ceiling of the platform, and raises it. */
+export const PLATFORM_ROLE = 'platform_administrator';
+
+/** Roles, as a refusal names them: no token carries that of the platform by its word. */
+export function rolesSaid(roles: readonly string[]): string {
+  return roles.map((role) => (role === PLATFORM_ROLE ? `${LAST_RESORT_ROLE} of all tenants` : role)).join(' or ');
+}
+
 /** Refusals of a command, with their HTTP status. */
 export const BUDGET_REJECTIONS = {
   ROLE_REQUIRED: 403,

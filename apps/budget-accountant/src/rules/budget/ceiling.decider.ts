@@ -3,6 +3,7 @@ import { deriveId, isPerson } from '@recourse/kernel';
 import type { BodyOf } from '@recourse/messages';
 import { ceilingOf } from './bounds.decisions.js';
 import { escalationIdOf, rejected, unfitAmounts, unfitScope } from './budget.decider.js';
+import { PLATFORM_ROLE } from './budget.messages.js';
 import type {
   Budget,
   BudgetAnswer,
@@ -72,7 +73,8 @@ function proposed(command: Move, from: number, { owner, deadlineMs }: Escalation
         until,
         by: principal,
         reason,
-        owner,
+        // Whoever is asked is who may agree.
+        owner: place.scope === 'platform' ? `role:${PLATFORM_ROLE}` : owner,
         deadline_at: now + deadlineMs,
         command_id,
       },

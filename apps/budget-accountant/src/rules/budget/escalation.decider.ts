@@ -3,7 +3,7 @@ import { canonicalJson, isAmong, isPerson, sha256Hex } from '@recourse/kernel';
 import type { BodyOf, Raise } from '@recourse/messages';
 import { partiesOf, rejected } from './budget.decider.js';
 import { raised } from './ceiling.decider.js';
-import { APPROVER_ROLE, BUDGET_ROLES, LAST_RESORT_ROLE } from './budget.messages.js';
+import { APPROVER_ROLE, BUDGET_ROLES, LAST_RESORT_ROLE, PLATFORM_ROLE, rolesSaid } from './budget.messages.js';
 import type {
   BudgetAnswer,
   BudgetCommand,
@@ -125,19 +125,19 @@ function unfitRaise(
   if (!raise_once) return null;
   if (!approved || raises.length === 0)
     return rejected('NOTHING_TO_RAISE', 'only what is approved and exceeds a ceiling raises one: approve or deny it');
-  const setters = raises.some(({ scope }) => scope === 'platform') ? [LAST_RESORT_ROLE] : BUDGET_ROLES;
+  const setters = raises.some(({ scope }) => scope === 'platform') ? [PLATFORM_ROLE] : BUDGET_ROLES;
   return setters.some((role) => roles.includes(role))
     ? null
-    : rejected('ROLE_REQUIRED', `a ceiling is raised by who may set it: ${setters.join(' or ')}`);
+    : rejected('ROLE_REQUIRED', `a ceiling is raised by who may set it: ${rolesSaid(setters)}`);
 }
 
-/** Who may say this: an approver, or an administrator once it is overdue. What is the platform's they alone raise, as they set it. */
+/** Who may say this: an approver, or an administrator once it is overdue. What is the platform's those of all tenants alone raise, as they set it. */
 function deciders(
   { envelope: { tenant }, approved }: BudgetCommand<'DecideEscalation'>,
   of: Escalation | null,
 ): readonly string[] {
   const isPlatforms = of?.tenant === tenant && of.proposal?.scope === 'platform';
-  if (isPlatforms && approved) return [LAST_RESORT_ROLE];
+  if (isPlatforms && approved) return [PLATFORM_ROLE];
   return isPlatforms || of?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
 }
 
@@ -203,7 +203,7 @@ export function decideEscalation(
   const { envelope: asker, approved } = command;
   const roles = deciders(command, escalation);
   if (!roles.some((role) => asker.roles.includes(role)))
-    return rejected('ROLE_REQUIRED', `this is decided by: ${roles.join(' or ')}`);
+    return rejected('ROLE_REQUIRED', `this is decided by: ${rolesSaid(roles)}`);
   if (escalation === null) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
   const raises = raisesOf(escalation);
   const refusal = refusalOf(command, escalation, people) ?? unfitRaise(command, raises);
