@@ -88,6 +88,13 @@ describe.each(WAYS)('a compensation and its debt, $way', ({ isRebuilt }) => {
     expect(used(accountant)).toBe(400);
   });
 
+  it('that says it cost more than is counted is a person’s, and nothing of it is counted', () => {
+    const accountant = within(1_000, 1_000)
+      .when(executed(compensation('a', { consequence: [{ amount_minor: 1e15, currency: INR }] })), 3)
+      .then(fact('BudgetOverrun', { debits: [], exceeded: [{ measure: 'unread' }] }));
+    expect(used(accountant)).toBe(0);
+  });
+
   it('of a leg counts after those before it', () => {
     within(700, 1_000)
       .when(executed(compensation('a'), compensation('b')), 3)

@@ -8,8 +8,11 @@ import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore, BUDGETS_LOG } from './core.js';
 import { changed, command, INR, open, recorded, refundView, releaseOf, reserve, TENANT } from './budgets.testing.js';
 
-/** The largest amount that a record can say. */
+/** The largest sum that a record can say. */
 const MOST = Number.MAX_SAFE_INTEGER - 1;
+/** The largest amount that is counted: ten of them are that sum. */
+const LARGE = MOST / 10;
+const TEN = Array.from({ length: 10 }, (_, at) => `x${String(at)}`);
 const REFUND = { digest: refundView().digest, capability: 'payments.issue_refund' };
 
 describe.each(WAYS)('amounts as large as a record can say, $way', ({ isRebuilt }) => {
@@ -22,8 +25,7 @@ describe.each(WAYS)('amounts as large as a record can say, $way', ({ isRebuilt }
     desk.rows('budget').find(({ doc }) => doc['scope'] === 'tenant' && doc['currency'] === currency)?.doc;
 
   describe('in the sums that all tenants of a partition share', () => {
-    const most = (effect: string, tenant: string) =>
-      recorded(effect, MOST, { tenant, expiresAt: 3_600_000_000, ...REFUND });
+    const most = (effect: string, tenant: string) => recorded(effect, LARGE, { tenant, expiresAt: 3_600_000_000 });
     const sums = (desk: CoreHarness): readonly number[] => [
       ...desk.rows('debt_closing').flatMap(({ doc }) => [doc['debit_minor'], doc['value_minor']].map(Number)),
       ...desk
@@ -53,10 +55,11 @@ describe.each(WAYS)('amounts as large as a record can say, $way', ({ isRebuilt }
     const other = (amount: number) => reserve('z', amount, { who: OTHER });
 
     it.each([
-      ['was reserved', reserve('x', MOST - 1, { currency: 'XTS' })],
-      ['was moved', recorded('x', MOST, { currency: 'XTS' })],
-    ])('in one unit, stop nobody in another: what %s', (_how, input) => {
-      const desk = start().when(input, 1);
+      ['was reserved', TEN.map((effect) => reserve(effect, effect === 'x9' ? LARGE - 1 : LARGE, { currency: 'XTS' }))],
+      ['was moved', TEN.map((effect) => recorded(effect, LARGE, { currency: 'XTS' }))],
+    ])('in one unit, stop nobody in another: what %s', (_how, inputs) => {
+      const desk = start();
+      for (const input of inputs) desk.when(input, 1);
       desk
         .when(
           command(
@@ -75,14 +78,17 @@ describe.each(WAYS)('amounts as large as a record can say, $way', ({ isRebuilt }
     });
 
     it('are refused where they could not be told from more, and asked about where more is used than can be told', () => {
-      start()
-        .when(reserve('x', MOST - 1), 1)
+      const held = start();
+      for (const effect of TEN) held.when(reserve(effect, effect === 'x9' ? LARGE - 1 : LARGE), 1);
+      held
+        .then(fact('BudgetReserved'))
         .when(other(50), 2)
         .thenAnswer({ httpStatus: 422, code: 'AMOUNT_INVALID' })
-        .when(releaseOf('x'), 3)
+        .when(releaseOf('x9'), 3)
         .when(other(50), 4)
         .then(fact('BudgetReserved'));
-      const full = start().when(open('tenant', 1_000), 1).when(recorded('x', MOST), 2).when(recorded('y', 1), 2);
+      const full = start().when(open('tenant', 1_000), 1);
+      for (const effect of TEN) full.when(recorded(effect, LARGE), 2);
       full.when(other(50), 3).then(
         fact('BudgetEscalated', {
           exceeded: [
@@ -106,10 +112,43 @@ describe.each(WAYS)('amounts as large as a record can say, $way', ({ isRebuilt }
         }),
         1,
       )
-      .when(recorded('real', 900, REFUND), 2)
-      .when(recorded('x', MOST, REFUND), 3)
-      .when(changed('x', 'compensation_verified'), 4);
+      .when(recorded('real', 900, REFUND), 2);
+    for (const effect of TEN) desk.when(recorded(effect, LARGE, REFUND), 3);
+    desk.when(changed(TEN, 'compensation_verified'), 4);
     expect(budgetOf(desk)).toMatchObject({ moved_minor: MOST, moved_back_minor: MOST });
+  });
+
+  describe('of one effect, larger than is counted', () => {
+    const TOO_LARGE = [LARGE + 1, MOST, MOST + 1] as const;
+    const opened = (): CoreHarness => start().when(open('tenant', 1_000), 1).when(recorded('real', 90), 2);
+    const unread = { scope: 'run', measure: 'unread' };
+
+    it.each(TOO_LARGE)(
+      'are a person’s, and fill no sum for good: %d, under a contract or none, taken back or not',
+      (amount) => {
+        for (const more of [{}, REFUND]) {
+          const desk = opened()
+            .when(recorded('x', amount, more), 3)
+            .then(fact('BudgetOverrun', { debits: [], exceeded: [unread] }))
+            .when(changed('x', 'compensation_verified'), 4);
+          expect(budgetOf(desk)).toMatchObject({ used_minor: 90, refunded_minor: 0 });
+        }
+      },
+    );
+
+    it('are a person’s also beside what can be counted, which is', () => {
+      const consequence = [
+        { amount_minor: MOST, currency: INR },
+        { amount_minor: 40, currency: 'USD' },
+      ];
+      opened()
+        .when(recorded('x', null, { consequence }), 3)
+        .then(fact('BudgetOverrun', { debits: [{ currency: 'USD', value_minor: 40 }], exceeded: [unread] }));
+    });
+
+    it.each(TOO_LARGE)('are not reserved: %d', (amount) => {
+      opened().when(reserve('x', amount), 3).thenNothing().thenAnswer({ httpStatus: 422, code: 'AMOUNT_INVALID' });
+    });
   });
 
   it('are written in records of the log, whatever they add up to', async () => {
@@ -118,9 +157,8 @@ describe.each(WAYS)('amounts as large as a record can say, $way', ({ isRebuilt }
     const gross = { scope: 'tenant', scope_id: TENANT, currency: INR, ceiling_minor: 1_000, refunds: 'gross' };
     const desk = start().when(command('OpenBudget', gross), 1);
     for (const input of [
-      recorded('x', MOST),
-      recorded('y', 1),
-      changed(['x', 'y'], 'compensation_verified'),
+      ...TEN.map((effect) => recorded(effect, LARGE)),
+      changed(TEN, 'compensation_verified'),
       reserve('z', 5),
     ]) {
       for (const { type, body } of desk.when(input, 2).decision().records)

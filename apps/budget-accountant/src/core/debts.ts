@@ -20,6 +20,7 @@ import type { Allowance } from '../rules/autonomy/grant.decisions.js';
 import { unasked, underRung } from '../rules/autonomy/grant.decisions.js';
 import { isMoney, negated } from '../rules/budget/bounds.decisions.js';
 import { partiesOf } from '../rules/budget/budget.decider.js';
+import { isTooLarge } from '../rules/budget/sums.decisions.js';
 import { fittingBriefs } from '../rules/budget/briefs.decisions.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
 import { moved } from '../rows/reservation.rows.js';
@@ -102,8 +103,9 @@ function freed({ state, now }: DecideContext, reservation: Reservation | null): 
   return { state: rows, now };
 }
 
-/** Its contract says that it moves money, and nobody can read how much: that is not nothing (P14). */
+/** It moved more than is counted, or its contract says that it moves money, and nobody can read how much: that is not nothing (P14). */
 function isUnread(contract: Contract | undefined, consequence: readonly Money[]): boolean {
+  if (consequence.some(isBeyond)) return true;
   const isRead = consequence.some((one) => isMoney(one) && isCountable(one));
   return contract !== undefined && contract.impact !== 'read' && declaresMoney(contract) && !isRead;
 }
@@ -212,7 +214,7 @@ function executedOf(
     // It belongs to the run whose effect it takes back.
     brief: reservationOfMutation(context.state, reverses_mutation_id)?.brief ?? briefOf(null, null),
     unasked: [],
-    isUnread: false,
+    isUnread: consequence.some(isBeyond),
     isPosing: false,
     awaited: null,
   };
@@ -244,6 +246,11 @@ function isOfInterest(event: Changed['event']): boolean {
   return event === 'compensation_verified' || event === 'cancelled';
 }
 
-function isCountable({ amount_minor, currency }: Money): boolean {
-  return Number.isSafeInteger(amount_minor) && amount_minor >= 0 && currency !== '';
+function isCountable(one: Money): boolean {
+  return Number.isSafeInteger(one.amount_minor) && one.amount_minor >= 0 && one.currency !== '' && !isBeyond(one);
+}
+
+/** More than one effect moves: counted, a few would fill the sums of its tenant for good, also once taken back. */
+function isBeyond({ amount_minor }: Money): boolean {
+  return isTooLarge(amount_minor);
 }

@@ -2,7 +2,7 @@
 //
 // Invariants
 //   C1. Each is debited once, under the contract of the compensation, however often its outcome is told (B3).
-//   C2. Whoever agreed to the recovery agreed to what it costs: people are asked again only where it exceeds a ceiling.
+//   C2. Whoever agreed to the recovery agreed to what it costs: people are asked again only where it exceeds a ceiling, or nobody can read what it costs.
 //   C3. Several of one leg count one after the other, as if each had been told alone: each at the ceilings of its own agent.
 import type { Bounds } from './bounds.decisions.js';
 import { ceilingExcess, moves } from './bounds.decisions.js';
@@ -24,7 +24,8 @@ export function debitCompensation(
   policy: EscalationPolicy,
 ): readonly BudgetRecord[] {
   const isReserved = reservation?.phase === 'reserved' || isOver(reservation);
-  if (isReserved || !ended.debits.some(moves) || ceilingExcess(ended.debits, bounds).length > 0)
+  const isAsked = ended.isUnread || ceilingExcess(ended.debits, bounds).length > 0;
+  if (isReserved || !ended.debits.some(moves) || isAsked)
     // Whoever takes an effect back reserves for it.
     return settle(ended, reservation === null ? null : asIts(ended, reservation), bounds, policy);
   return [debited(ended, reversesMutationId)];

@@ -8,7 +8,7 @@ import type { Bounds } from './bounds.decisions.js';
 import { escalationIdOf, partiesOf, rejected, unfitAmounts } from './budget.decider.js';
 import { LAST_RESORT_ROLE } from './budget.messages.js';
 import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './budget.messages.js';
-import { holds } from './sums.decisions.js';
+import { holds, isTooLarge } from './sums.decisions.js';
 
 /** What a reservation is decided on, beside the command. */
 export interface ReserveFacts {
@@ -39,6 +39,8 @@ export function agentOf({ agent_id, envelope }: Pick<BudgetCommand<'ReserveBudge
 export function decideReserve(command: BudgetCommand<'ReserveBudget'>, facts: ReserveFacts): BudgetAnswer {
   const unfit = unfitAmounts(command.values);
   if (unfit !== null) return unfit;
+  if (command.values.some(({ amount_minor }) => isTooLarge(amount_minor)))
+    return rejected('AMOUNT_INVALID', 'the amount is more than is counted of one effect');
   const { reservation, bounds, contract } = facts;
   if (reservation !== null && reservation.phase !== 'released') return reservedBefore(command, reservation, facts);
   const debits = debitsOf(contract, 'irreversible', command.values);

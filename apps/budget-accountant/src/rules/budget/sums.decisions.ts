@@ -3,6 +3,14 @@
 /** Largest sum: the largest whole number that a record can say. */
 const SUM_MAX = Number.MAX_SAFE_INTEGER - 1;
 
+/** Largest amount of one effect that is counted: ten of them fill a sum for good, and no single one that somebody misspelt. */
+const AMOUNT_MAX = Math.floor(SUM_MAX / 10);
+
+/** Is it more than is counted of one effect? */
+export function isTooLarge(amount: number): boolean {
+  return amount > AMOUNT_MAX;
+}
+
 /** A sum that can be held, whichever way it goes. */
 export function capped(sum: number): number {
   return Math.max(-SUM_MAX, Math.min(sum, SUM_MAX));
