@@ -1594,21 +1594,13 @@ export const BREAKS: readonly Break[] = [
     replace: 'this.answers.size <= ANSWERS_MAX',
   },
   {
-    id: 'd19-unclaimed-stays-open',
+    id: 'd19-unclaimed-told-as-failed',
     requirement: 'D19/unclaimed',
     spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
-    test: 'a guarded call that was begun before is told as failed, with why, when no claim can be kept, and is made again on record',
+    test: 'a guarded call that was begun before is told by nobody to have ended where no claim of it could be kept: another call of it may be under way',
     file: 'libs/sdk/src/guard/guard.ts',
-    find: 'if (isAlone(situation)) await tellUnmade(situation);',
-    replace: '',
-  },
-  {
-    id: 'd19-unclaimed-ends-another',
-    requirement: 'D19/unclaimed',
-    spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
-    test: 'a guarded call that was begun before is told as failed by nobody who cannot know of an earlier call: without a record, and while another is under way',
-    file: 'libs/sdk/src/guard/guard.ts',
-    find: "&& sharedWith(action, options) !== 'holding'",
-    replace: '',
+    find: 'if (stopped !== null) await withoutEffect(action, options);',
+    replace:
+      "await options.producer.toolExecuted(action, { outcome: 'failed', errorKind: 'UNKNOWN', handledAs: 'retry_scheduled', result: null, priorValue: null, externalTransactionRef: null, committedAt: options.clock.now() });",
   },
 ];

@@ -24,8 +24,6 @@ export const ERROR_KINDS = [
   'REJECTED',
   /** A call under the same effect key was begun, and nobody has found out yet how it ended. */
   'RECONCILIATION_PENDING',
-  /** Nothing was called: that it is called could not be kept. */
-  'CLAIM_UNAVAILABLE',
   'UNKNOWN',
 ] as const;
 /** One of the closed kinds of error of a tool. */
@@ -56,7 +54,6 @@ export const PLAYBOOK = {
   SERVER: 'RETRY_WITH_BACKOFF',
   REJECTED: 'DEPRECATE_AND_REPLAN',
   RECONCILIATION_PENDING: 'RECONCILE_FIRST',
-  CLAIM_UNAVAILABLE: 'RETRY_WITH_BACKOFF',
   UNKNOWN: 'RECONCILE_FIRST',
 } as const satisfies Record<ErrorKind, CompensationAction>;
 

@@ -61,7 +61,6 @@ export function ofError(error: unknown): DrillVerdict {
     case 'RATE_LIMITED':
     case 'SERVER':
     case 'RECONCILIATION_PENDING':
-    case 'CLAIM_UNAVAILABLE':
     case 'UNKNOWN':
       return notRun(`${kind}: ${detail}`);
     case 'IDEMPOTENCY_CONFLICT':

@@ -34,7 +34,7 @@ import { perform } from './perform.js';
 import type { Performed } from './perform.js';
 import { placeProblems } from './place.js';
 import { argsWritten, intentProblem } from './recorded.js';
-import { counted, letsGo, sharedWith } from './same-effect.js';
+import { counted, letsGo } from './same-effect.js';
 import { shownOf } from './shown.js';
 import type { Shown } from './shown.js';
 
@@ -196,8 +196,7 @@ function directed(
 const ATTEMPTS_MAX = 3;
 
 /** Makes durable, last before the call, that it is made. */
-async function claim(situation: Situation, { attempt }: Ready): Promise<Stop | null> {
-  const { action, options } = situation;
+async function claim({ action, options }: Situation, { attempt }: Ready): Promise<Stop | null> {
   if (options.claims === undefined) return null;
   try {
     const answer = await options.claims.claim({ id: mutationOf(action), attempt, workerId: action.agentId });
@@ -209,26 +208,8 @@ async function claim(situation: Situation, { attempt }: Ready): Promise<Stop | n
     return stopped;
   } catch (cause) {
     const stopped = objection(options, trouble('CLAIM_UNAVAILABLE', textOf(cause)));
-    if (stopped === null) return null;
-    await withoutEffect(action, options);
-    if (isAlone(situation)) await tellUnmade(situation);
+    if (stopped !== null) await withoutEffect(action, options);
     return stopped;
-  }
-}
-
-/** Does the record know of no earlier call, and nobody here of another? Without both, an end that is told may be that of one which was begun. A recovery's ends are told by who asks for it. */
-function isAlone({ call, action, options }: Situation): boolean {
-  return call.recovery === undefined && options.standing !== undefined && sharedWith(action, options) !== 'holding';
-}
-
-/** Its intent is on record, and nothing was called: whoever called may do so again, so that nothing is given up. The call is refused, whoever hears of it. */
-async function tellUnmade({ action, options }: Situation): Promise<void> {
-  const ended = { outcome: 'failed', errorKind: 'CLAIM_UNAVAILABLE', handledAs: 'retry_scheduled' } as const;
-  const nothing = { result: null, priorValue: null, externalTransactionRef: null };
-  try {
-    await options.producer.toolExecuted(action, { ...ended, ...nothing, committedAt: options.clock.now() });
-  } catch (cause) {
-    options.onTrouble?.(trouble('OUTCOME_NOT_PUBLISHED', textOf(cause)));
   }
 }
 

@@ -41,8 +41,6 @@ const EFFECT_OF = {
   SERVER: 'unknown',
   REJECTED: 'none',
   RECONCILIATION_PENDING: 'unknown',
-  // Of a guard it says that nothing was called; a tool may mean something of its own by it.
-  CLAIM_UNAVAILABLE: 'unknown',
   UNKNOWN: 'unknown',
 } as const satisfies Record<ErrorKind, ToolVerdict['effect']>;
 
