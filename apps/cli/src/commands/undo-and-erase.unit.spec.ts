@@ -129,6 +129,12 @@ describe('an undo for one tenant', () => {
       if (method === 'POST') expect(body).toMatchObject({ run_id: 'run-1', tenant: 'acme' });
   });
 
+  it('is previewed where no path can name the run', async () => {
+    const { call, asked } = ledger({ '/v1/runs/in-query/undo-preview': { items: [], counts: {} } });
+    expect(await call('--tenant', 'acme', 'undo', '..', '--preview')).toBe(0);
+    expect(asked.map(({ path }) => path)).toEqual(['/v1/runs/in-query/undo-preview?tenant=acme&run_id=..']);
+  });
+
   it('is of the tenant of the token where none is named', async () => {
     const { call, asked } = at();
     expect(await call('undo', 'run-1', ...why)).toBe(0);

@@ -1,6 +1,6 @@
 // recourse undo …: what an undo of a run would do, the request for it, and the truthful report of what became of each effect.
 import type { Doc } from '@recourse/sdk';
-import { docOf, EdgeProblem, untilEnded } from '@recourse/sdk';
+import { askOfRun, docOf, EdgeProblem, untilEnded } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { tenantIn } from '../entries/retiring.js';
 import { cellText, formatFields, formatTable, instant, money, span } from '../output/table.js';
@@ -134,8 +134,8 @@ function undoOf(session: Session, id: string): Promise<Doc> {
 }
 
 function previewOf(session: Session, run: string, ids: readonly string[]): Promise<Doc> {
-  const query = { tenant: session.tenant, mutation_id: ids };
-  return session.service('ledger').get(`/v1/runs/${encodeURIComponent(run)}/undo-preview`, query);
+  const { path, query } = askOfRun(run, 'undo-preview', { tenant: session.tenant, mutation_id: ids });
+  return session.service('ledger').get(path, query);
 }
 
 async function preview(session: Session, run: string, ids: readonly string[]): Promise<undefined> {

@@ -39,6 +39,8 @@ const listQuery = z.strictObject({
 });
 const oneQuery = z.strictObject({ tenant: pageQuery.tenant, state: z.enum(['true', 'false']).default('false') });
 const tenantQuery = z.strictObject({ tenant: pageQuery.tenant });
+/** The run is named here where no path can hold it: a client takes one that is called `..` for a way up. */
+const resumeQuery = z.strictObject({ tenant: pageQuery.tenant, run_id: runText.optional() });
 
 @ApiTags('commits')
 @ApiBearerAuth()
@@ -118,13 +120,13 @@ export class CommitsController {
 
   @ReadRoute(
     'runs/:run_id/resume',
-    'Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest. What was told of the run before is in it, or the answer is PROJECTION_BEHIND.',
-    tenantQuery,
+    'Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest. What was told of the run before is in it, or the answer is PROJECTION_BEHIND. `run_id` in the query stands above the path, for runs that no path can name.',
+    resumeQuery,
   )
   async resume(
     @FromCaller() caller: Caller,
-    @Id('run_id') runId: string,
-    @Queried(tenantQuery) { tenant }: z.infer<typeof tenantQuery>,
+    @Id('run_id') runInPath: string,
+    @Queried(resumeQuery) { tenant, run_id: runId = runInPath }: z.infer<typeof resumeQuery>,
   ): Promise<unknown> {
     await this.heardOf(runId);
     const steps = await this.recordOf(caller, runId, tenant);

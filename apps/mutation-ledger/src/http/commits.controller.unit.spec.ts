@@ -1,4 +1,5 @@
 // Where a run goes on, over HTTP: what is read and opened for the answer, and what of a run is left where it is.
+import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { EdgeRefusal } from '@recourse/service';
 import type { Caller, Reads, ServiceContext } from '@recourse/service';
@@ -87,4 +88,24 @@ describe('where a run with many large states goes on', () => {
     expect(answer).toMatchObject({ commit_id: first?.id, state: { step: 'plan' }, state_code: null });
     expect(read.at(-1)).toEqual([[first?.id], first?.chunks.length]);
   });
+});
+
+it('where a run goes on is said of the run that the query names, above that of the path', async () => {
+  const asked: unknown[] = [];
+  const reads = {
+    every: (_caller: unknown, { kind, where }: { readonly kind: string; readonly where: unknown }) => {
+      asked.push(where);
+      return Promise.resolve(kind === 'commit' ? [{ commit_id: 'c', checkpoint: { state: null } }] : []);
+    },
+    opened: () => Promise.resolve([]),
+  };
+  const isReached = (_log: string, { key }: { readonly key: string }): Promise<boolean> => {
+    asked.push(key);
+    return Promise.resolve(true);
+  };
+  const edge = new CommitsController(reads as never, { projection: { isReached } } as never);
+  const caller = {} as never;
+  expect(await edge.resume(caller, 'in-query', { run_id: '..' })).toMatchObject({ run_id: '..' });
+  expect(asked).toEqual(['..', { run_id: '..' }, { run_id: '..' }]);
+  expect(await edge.resume(caller, 'run_1', {})).toMatchObject({ run_id: 'run_1' });
 });

@@ -704,6 +704,8 @@ describe('an id', () => {
     expect(await get('runs/run-none/resume')).toMatchObject({ status: 503, body: { code: 'PROJECTION_BEHIND' } });
     isReached = true;
     expect(await get(`runs/${RUN}/resume`)).toMatchObject({ status: 200, body: { run_id: RUN, checkpoint: null } });
+    const inQuery = await get(`runs/in-query/resume?run_id=${RUN}`);
+    expect(inQuery).toMatchObject({ status: 200, body: { run_id: RUN, checkpoint: null } });
   });
 
   it('of a run says where it goes on only once what was told of it is on record', async () => {

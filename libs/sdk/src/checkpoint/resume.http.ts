@@ -1,12 +1,13 @@
 // Where a run goes on, over the ledger's HTTP edge.
 //
-// Shape: GET /v1/runs/<run id>/resume?tenant=<tenant> → 200 {run_id, checkpoint, state, state_code, evidence, rolled_back}, 404
+// Shape: GET /v1/runs/<run id>/resume?tenant=<tenant> (askOfRun) → 200 {run_id, checkpoint, state, state_code, evidence, rolled_back}, 404
 // RUN_UNKNOWN when nothing of the run is on record; any other 404 is not the ledger's answer to this question. What was stated is a payload as edges show it: {content_type, encoding, key_id, sha256, body}, its body JSON.
 import type { Json } from '@recourse/kernel';
 import { EVIDENCE_KIND_VALUES } from '@recourse/messages';
 import { z } from 'zod';
 import { EdgeProblem, edgeClient, problemOf } from '../edge/edge.js';
 import type { EdgeAnswer, EdgeClient, EdgeOptions } from '../edge/edge.js';
+import { askOfRun } from '../edge/run-place.js';
 import type { ResumeAnswer, ResumeSource } from './resume.port.js';
 
 const payload = z.object({ content_type: z.string(), encoding: z.string(), sha256: z.string(), body: z.json() });
@@ -48,13 +49,7 @@ export class HttpResume implements ResumeSource {
 
   async of(tenant: string, runId: string): Promise<ResumeAnswer> {
     try {
-      return resumedOf(
-        await this.ledger.ask({
-          method: 'GET',
-          path: `/v1/runs/${encodeURIComponent(runId)}/resume`,
-          query: { tenant },
-        }),
-      );
+      return resumedOf(await this.ledger.ask({ method: 'GET', ...askOfRun(runId, 'resume', { tenant }) }));
     } catch (cause) {
       return { kind: 'unavailable', cause };
     }

@@ -21,6 +21,20 @@ async function answering(status: number, body: object): Promise<HttpResume> {
   return new HttpResume({ url: edge.url, token });
 }
 
+it.each([
+  ['..', '/v1/runs/in-query/resume?tenant=acme&run_id=..'],
+  ['a/../b', '/v1/runs/a%2F..%2Fb/resume?tenant=acme'],
+])('a run that is called %s goes on from its own steps', async (runId, path) => {
+  const asked: string[] = [];
+  const edge = await testEdge((call) => {
+    asked.push(call.path);
+    return Promise.resolve([404, { code: 'RUN_UNKNOWN' }]);
+  });
+  edges.push(edge);
+  expect(await new HttpResume({ url: edge.url, token }).of('acme', runId)).toEqual({ kind: 'unrecorded' });
+  expect(asked).toEqual([path]);
+});
+
 describe('a run of which an edge has nothing', () => {
   it('begins anew where the ledger says so', async () => {
     expect(await resume(await answering(404, { code: 'RUN_UNKNOWN' }), RUN)).toEqual(FRESH_START);

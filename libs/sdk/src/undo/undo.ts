@@ -5,6 +5,7 @@ import { systemClock } from '@recourse/kernel';
 import type { Clock } from '@recourse/kernel';
 import { edgeClient, EdgeProblem } from '../edge/edge.js';
 import type { EdgeOptions } from '../edge/edge.js';
+import { askOfRun } from '../edge/run-place.js';
 
 /** What an undo would do to one effect. Source: the ledger's undo preview. */
 export interface PreviewItem {
@@ -118,8 +119,8 @@ export function undos(options: UndoOptions): Undos {
   return {
     preview: async (runId, mutationIds) => {
       refuseEmpty(mutationIds);
-      const path = `/v1/runs/${encodeURIComponent(runId)}/undo-preview`;
-      const preview: unknown = await ledger.get(path, { mutation_id: mutationIds });
+      const { path, query } = askOfRun(runId, 'undo-preview', { mutation_id: mutationIds });
+      const preview: unknown = await ledger.get(path, query);
       return preview as UndoPreview;
     },
     request: async ({ runId, mutationIds, reason, idempotencyKey }) => {

@@ -68,6 +68,12 @@ describe('undo from a product', () => {
     });
   });
 
+  it.each(['.', '..'])('is previewed for a run that is called %s, which no path can name', async (run) => {
+    answers.push({ status: 200, body: { run_id: run, items: [] } });
+    await expect(client.preview(run)).resolves.toMatchObject({ run_id: run });
+    expect(asked.map(({ url }) => url)).toEqual([`/v1/runs/in-query/undo-preview?run_id=${run}`]);
+  });
+
   it('is asked for under one key, again while it has no outcome', async () => {
     answers.push({ status: 202, body: {} }, { status: 201, body: { undo_id: 'undo_1' } });
     await expect(client.request({ runId: 'run-1', reason: 'wrong', idempotencyKey: 'k1' })).resolves.toBe('undo_1');
