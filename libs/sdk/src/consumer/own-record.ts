@@ -4,8 +4,8 @@
 //
 // Invariants
 //   O1. Nothing is derived from, or let out on, a commit that fell: the answer is false, and nothing is kept.
-//   O2. A rollback is applied once, right behind its commit; it is answered each time it is heard: the same answer counts once, and a ledger
-//       that lost the first, and announces the fall anew, waits for it.
+//   O2. A rollback is applied once, right behind its commit. Its answer is kept as it was, and owed each time the rollback is heard: the same
+//       answer counts once, another is refused, and a ledger that lost the first, and announces the fall anew, waits for it.
 //   O3. What was derived from a fallen commit falls with it, however long the way.
 //   O4. While the consumer is halted or stopped nobody knows what stands: what is not known to have fallen is neither made nor let out.
 import { deriveId } from '@recourse/kernel';
@@ -103,16 +103,39 @@ export async function hearRollback<Tx>(
 ): Promise<void> {
   const commit = refOf(rollback);
   const state = await session.stateOf(commit);
-  const isHeard = state === 'fallen';
-  if (isHeard && !isDue) return;
-  if (!isHeard) await session.keepState(commit, 'fallen');
+  const ackId = deriveId('ack', consumer, commit.run_id, commit.commit_id, rollback.rollbackId);
+  if (state === 'fallen') {
+    if (isDue) await answerAgain(session, ackId);
+    return;
+  }
+  await session.keepState(commit, 'fallen');
   if (state === null) await named('onCommit', commit, async () => handlers.onCommit?.(commitOf(rollback), session.tx));
-  const derived = isHeard ? await invalidated(session, commit) : await invalidate(session, commit);
+  const derived = await invalidate(session, commit);
   const emissions = await session.emissionsOf([commit, ...derived]);
   // What was invalidated with a parent was handed to the handler then.
-  if (state === null || (!isHeard && derived.length > 0))
+  if (state === null || derived.length > 0)
     await named('onRollback', commit, () => handlers.onRollback({ ...rollback, derived, emissions }, session.tx));
-  if (isDue) await session.owe(ackOf(rollback, { consumer, now, derived, emissions }));
+  if (isDue)
+    await answer(
+      session,
+      ackOf(rollback, { event_id: ackId, consumer, applied_at: now, ...listsOf({ derived, emissions }) }),
+    );
+}
+
+/** What was made and let out since, or fell with another, is no part of the answer: it says what fell with this rollback when it was applied. */
+async function answer<Tx>(session: InboxSession<Tx>, ack: RollbackAcknowledged): Promise<void> {
+  await session.keepMark(answerMark(ack.event_id), JSON.stringify(ack));
+  await session.owe(ack);
+}
+
+/** Owes the first answer once more; nothing where none is kept. */
+async function answerAgain<Tx>(session: InboxSession<Tx>, ackId: string): Promise<void> {
+  const kept = await session.mark(answerMark(ackId));
+  if (kept !== null) await session.owe(JSON.parse(kept) as RollbackAcknowledged); // answer wrote it
+}
+
+function answerMark(ackId: string): string {
+  return `answer/${ackId}`;
 }
 
 /** Thrown in place of what a handler threw, which is its cause: it says about which commit. */
@@ -136,66 +159,29 @@ async function named(handler: string, commit: CommitRef, work: () => Promise<voi
   }
 }
 
-/** Marks own commits that were made from a fallen one. */
-function invalidate<Tx>(session: InboxSession<Tx>, fallen: CommitRef): Promise<readonly CommitRef[]> {
-  return madeOf(session, fallen, async (one) => {
-    if (hasFallen(await session.stateOf(one))) return false;
-    await session.keepState(one, 'invalidated');
-    return true;
-  });
-}
-
-/** Those that are marked already. */
-function invalidated<Tx>(session: InboxSession<Tx>, fallen: CommitRef): Promise<readonly CommitRef[]> {
-  const seen = new Set<string>();
-  return madeOf(session, fallen, async (one) => {
-    const name = JSON.stringify([one.run_id, one.commit_id]);
-    const isNew = !seen.has(name);
-    seen.add(name);
-    return isNew && (await session.stateOf(one)) === 'invalidated';
-  });
-}
-
-/** Own commits that were made from one, level by level; `takes` says of each whether it counts, and what was made from it. */
-async function madeOf<Tx>(
-  session: InboxSession<Tx>,
-  fallen: CommitRef,
-  takes: (one: CommitRef) => Promise<boolean>,
-): Promise<readonly CommitRef[]> {
+/** Marks own commits that were made from a fallen one, level by level. */
+async function invalidate<Tx>(session: InboxSession<Tx>, fallen: CommitRef): Promise<readonly CommitRef[]> {
   const all: CommitRef[] = [];
   for (let level: readonly CommitRef[] = [fallen]; level.length > 0;) {
     const next: CommitRef[] = [];
-    for (const one of await session.madeFrom(level)) if (await takes(one)) next.push(one);
+    for (const one of await session.madeFrom(level)) {
+      if (hasFallen(await session.stateOf(one))) continue;
+      await session.keepState(one, 'invalidated');
+      next.push(one);
+    }
     all.push(...next);
     level = next;
   }
   return all;
 }
 
+type Answer = Pick<RollbackAcknowledged, 'event_id' | 'consumer' | 'applied_at' | 'derived' | 'emissions'>;
+
 function ackOf(
   { tenant, runId, commitId, rollbackId }: Omit<ArrivedRollback, 'isDue'>,
-  {
-    consumer,
-    now,
-    derived,
-    emissions,
-  }: {
-    readonly consumer: string;
-    readonly now: number;
-    readonly derived: readonly CommitRef[];
-    readonly emissions: readonly Emission[];
-  },
+  answered: Answer,
 ): RollbackAcknowledged {
-  return {
-    event_id: deriveId('ack', consumer, runId, commitId, rollbackId),
-    tenant,
-    run_id: runId,
-    mutation_id: commitId,
-    rollback_id: rollbackId,
-    consumer,
-    applied_at: now,
-    ...listsOf({ derived, emissions }),
-  };
+  return { tenant, run_id: runId, mutation_id: commitId, rollback_id: rollbackId, ...answered };
 }
 
 function commitOf({ tenant, agentId, runId, commitId, subjectRef }: HeardCommit): HeardCommit {

@@ -1,7 +1,6 @@
 // Where a consumer of rollbacks stands: in its scope, and in a log that may be restored from an older copy.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Failure } from '@recourse/kernel';
-import type { RollbackAcknowledged } from '@recourse/messages';
 import { MemoryInbox } from './inbox.memory.js';
 import type { MemoryRows } from './inbox.memory.js';
 import { createRollbackConsumer } from './rollback-consumer.js';
@@ -90,6 +89,13 @@ async function restored(...commits: readonly string[]): Promise<void> {
   await stage.close();
   stage = new RollbackStage();
   for (const commit of commits) await stage.fall({ commit });
+}
+
+/** A consumer that has forgotten where it stands, and starts again. */
+async function forgets(): Promise<void> {
+  await inbox.transact('apply', (session) => session.keepMark('position/0/acme', 'null'));
+  await started('acme');
+  await turns();
 }
 
 describe('the scope of a consumer of rollbacks', () => {
@@ -186,15 +192,42 @@ describe('a consumer of rollbacks whose log was restored from an older copy', ()
     expect(before.at(-1)).toMatchObject({ derived: [{ commit_id: 'of-f' }], emissions: [{}, { kind: 'page' }] });
     await restored('a', 'b', 'c');
     heard.splice(0);
-    await inbox.transact('apply', (session) => session.keepMark('position/0/acme', 'null'));
-    await started('acme');
-    await turns();
+    await forgets();
     await stage.fall({ commit: 'f' });
     await turns();
-    const at = ({ applied_at: _, ...answer }: RollbackAcknowledged): object => answer;
-    const again = (await stage.acks()).map(at);
-    expect(again).toEqual(before.filter(({ mutation_id }) => !['d', 'e'].includes(mutation_id)).map(at));
+    const again = await stage.acks();
+    expect(again).toEqual(before.filter(({ mutation_id }) => !['d', 'e'].includes(mutation_id)));
     expect(heard).toEqual([]);
+  });
+
+  it('answers anew as it did first, though what it made fell with another since, or by itself', async () => {
+    const consumer = await started('acme');
+    const own = { run_id: 'own', commit_id: 'of-two' };
+    const page = { kind: 'page', ref: 'p', emitted_at: 2 };
+    await consumer.transact((_tx, record) => record.derive({ commit: own, parents: [REF('f'), REF('g')] }));
+    await consumer.transact((_tx, record) => record.emitted(own, page));
+    const falls = [{ commit: 'f' }, { commit: 'g' }, { commit: 'of-two', run: 'own' }];
+    const answers = async (): Promise<readonly (readonly object[])[]> =>
+      (await stage.acks()).slice(-3).map(({ derived, emissions }) => [...derived, ...emissions]);
+    for (const fall of falls) await stage.fall(fall);
+    await turns();
+    expect(await answers()).toEqual([[own, page], [], [page]]);
+    await restored('a', 'b', 'c');
+    await forgets();
+    for (const fall of falls) await stage.fall(fall);
+    await turns();
+    expect(await answers()).toEqual([[own, page], [], [page]]);
+  });
+
+  it('answers nothing anew where it kept no answer', async () => {
+    await started('acme');
+    await stage.fall({ commit: 'f', consumers: [] });
+    await turns();
+    await restored('a', 'b', 'c');
+    await forgets();
+    await stage.fall({ commit: 'f' });
+    await turns();
+    expect((await stage.acks()).map(({ mutation_id }) => mutation_id)).toEqual(['a', 'b', 'c']);
   });
 
   it('goes on in a log that holds all that was heard', async () => {
