@@ -7,7 +7,7 @@
 //   O2. A rollback is applied once, right behind its commit. Its answer is kept as it was, and owed each time the rollback is heard: the same
 //       answer counts once, another is refused, and a ledger that lost the first, and announces the fall anew, waits for it.
 //   O3. What was derived from a fallen commit falls with it, however long the way.
-//   O4. While the consumer is halted or stopped nobody knows what stands: what is not known to have fallen is neither made nor let out.
+//   O4. While the consumer is halted, stopped, or its start is under way or failed, nobody knows what stands: what is not known to have fallen is neither made nor let out.
 import { deriveId } from '@recourse/kernel';
 import type { CommitRef, Emission, RollbackAcknowledged } from '@recourse/messages';
 import { listsOf, refuseUnnamed, refuseUntold } from './acknowledged.js';
@@ -44,7 +44,7 @@ export interface RollbackHandlers<Tx> {
  * What a consumer tells of itself, within a transaction of its own.
  *
  * Errors: Failure(RECORD_UNFIT, INSTANT_INVALID) for what no acknowledgement could name; Failure(LOG_CUT, NOT_READY) while the consumer is
- *         halted or stopped, of what is not known to have fallen: do not make it, and do not let it out.
+ *         halted, stopped, or not yet started though it was asked to, of what is not known to have fallen: do not make it, and do not let it out.
  */
 export interface OwnRecord {
   /** Keeps what a commit of its own was made from; false where a parent fell: do not make it. */

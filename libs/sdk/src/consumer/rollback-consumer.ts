@@ -60,7 +60,7 @@ export interface RollbackConsumerOptions<Tx> extends RollbackHandlers<Tx> {
 
 /** A consumer of rollbacks under way. */
 export interface RollbackConsumer<Tx> {
-  /** Errors: those of the notification consumer and of the inbox; Failure(REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
+  /** Resolves once each partition was looked at: what is made of commits can be told then. Errors: those of the notification consumer and of the inbox; Failure(REGISTRY_UNAVAILABLE, UNKNOWN_SCHEMA). */
   start(): Promise<void>;
   stop(): Promise<void>;
   /** Runs work of the consumer's own in one transaction with what it tells of it. Errors: those of the work, of what it tells and of the inbox; Error within a handler, or other work of it. */
@@ -88,7 +88,6 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   private reader: RawReader | null = null;
   /** Up to here announcements are older than the subscription, by partition. */
   private since: Offsets = new Map();
-
   private readonly options: RollbackConsumerOptions<Tx>;
 
   constructor(given: RollbackConsumerOptions<Tx>) {
@@ -137,6 +136,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   }
 
   private async open(): Promise<void> {
+    this.hearing.begin(this.partitions);
     this.reader = await this.options.kafka.rawReader();
     this.since = await this.beginning();
     await this.adopt();
@@ -144,6 +144,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
     await this.notices.start();
     // What another process of this consumer applied while this one began, neither hears again.
     void this.outbox.flush();
+    await this.hearing.looked();
   }
 
   async stop(): Promise<void> {
@@ -177,9 +178,13 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
     return this.gate.through({ endsOf: () => this.ends(), look }, deadlineMs);
   }
 
+  private get partitions(): readonly number[] {
+    return Array.from({ length: this.options.partitionCount }, (_, partition) => partition);
+  }
+
   private async adopt(): Promise<void> {
-    const { inbox, subscription, partitionCount } = this.options;
-    const places = Array.from({ length: partitionCount }, (_, partition) => partitionPlace(partition));
+    const { inbox, subscription } = this.options;
+    const places = this.partitions.map(partitionPlace);
     await inbox.transact('apply', (session) => adoptPlaces(session, subscription.scope, places));
   }
 
@@ -257,8 +262,7 @@ class StreamConsumer<Tx> implements RollbackConsumer<Tx> {
   }
 
   private async ends(): Promise<Offsets> {
-    const { reader } = this;
-    const partitions = Array.from({ length: this.options.partitionCount }, (_, partition) => partition);
+    const { reader, partitions } = this;
     if (reader === null) throw new Error('the consumer was not started');
     return new Map(
       await Promise.all(

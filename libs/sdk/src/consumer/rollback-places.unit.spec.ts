@@ -172,6 +172,33 @@ describe('a consumer of rollbacks whose log was restored from an older copy', ()
     expect(await toldOf(consumer, 'a')).toEqual([false, false]);
   });
 
+  it('makes nothing and lets nothing out while it is being started, nor once that failed, and at once when it is', async () => {
+    const failing: { cause: Error | null } = { cause: new Error('no registry') };
+    const codecs = stage.codecs();
+    const consumer = made('acme', {
+      codecs: {
+        ...codecs,
+        prepareWriter: (...asked) =>
+          failing.cause === null ? codecs.prepareWriter(...asked) : Promise.reject(failing.cause),
+      },
+    });
+    expect(await toldOf(consumer, 'before')).toEqual([true, true]);
+    await expect(consumer.start()).rejects.toThrow('no registry');
+    expect(await toldOf(consumer, 'x')).toEqual(['NOT_READY', 'NOT_READY']);
+    expect(await toldOf(consumer, 'a')).toEqual([false, false]);
+    failing.cause = null;
+    running.push(consumer);
+    const starting = consumer.start();
+    expect(await toldOf(consumer, 'x')).toEqual(['NOT_READY', 'NOT_READY']);
+    await starting;
+    expect(await toldOf(consumer, 'x')).toEqual([true, true]);
+  });
+
+  it('is known to be halted as soon as it has started', async () => {
+    await restored('a', 'b', 'c');
+    expect(await toldOf(await started('acme'), 'x')).toEqual(['LOG_CUT', 'LOG_CUT']);
+  });
+
   it('goes on once its place is forgotten, and undoes nothing twice', async () => {
     await restored('a', 'b', 'c', 'f');
     await inbox.transact('apply', (session) => session.keepMark('position/0/acme', 'null'));
@@ -371,6 +398,27 @@ describe('what a barrier is asked about', () => {
     expect(await barrier(consumer, 'a')).toBe('timeout');
     running.splice(0);
   });
+});
+
+it('a poll whose start failed says of nothing that it stands, and of all once it has started', async () => {
+  const codecs = stage.codecs();
+  stage.registry.available = false;
+  const poll = createRollbackPoll({
+    edge: { url: await stage.edge(), token: () => Promise.resolve('t') },
+    kafka: stage.broker.forActor('poll'),
+    codecs,
+    clock: stage.clock,
+    registerSchemas: true,
+    subscription: { consumer: 'mailer', scope: 'acme', mode: 'poll' },
+    inbox,
+    onRollback: () => Promise.resolve(),
+  });
+  await expect(poll.start()).rejects.toMatchObject({ code: 'REGISTRY_UNAVAILABLE' });
+  expect(await toldOf(poll, 'x')).toEqual(['NOT_READY', 'NOT_READY']);
+  stage.registry.available = true;
+  await poll.start();
+  expect(await toldOf(poll, 'x')).toEqual([true, true]);
+  await poll.stop();
 });
 
 describe('a poll of which one rollback always fails', () => {

@@ -53,6 +53,8 @@ export interface RollbackPoll<Tx> {
 const INTERVAL_MS = 60_000;
 const PAGE_MAX = 200;
 const CURSOR = 'poll';
+/** All that is asked for, as one partition. */
+const ASKED = 0;
 
 /** Makes a consumer of rollbacks that asks by itself. Nothing is asked before `start` or `poll`. Errors: Failure(SUBSCRIPTION_INVALID). */
 export function createRollbackPoll<Tx>(options: RollbackPollOptions<Tx>): RollbackPoll<Tx> {
@@ -103,7 +105,9 @@ class Poller<Tx> implements RollbackPoll<Tx> {
   }
 
   async start(): Promise<void> {
+    this.hearing.begin([ASKED]);
     await this.outbox.start();
+    this.hearing.stands(ASKED);
     this.loop = this.follow();
   }
 
