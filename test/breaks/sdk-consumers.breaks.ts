@@ -373,4 +373,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (mutationIds?.length === 0)',
     replace: "if (mutationIds?.includes(''))",
   },
+  {
+    id: 'e50-one-text-remembered',
+    requirement: 'E50/trouble',
+    spec: 'libs/sdk/src/consumer/warning.unit.spec.ts',
+    test: 'what fails in a consumer that nobody listens to is a warning of the process, the same once a minute',
+    file: 'libs/sdk/src/consumer/warning.ts',
+    find: 'const TEXTS_MAX = 100;',
+    replace: 'const TEXTS_MAX = 1;',
+  },
+  {
+    id: 'e50-remembers-all',
+    requirement: 'E50/trouble',
+    spec: 'libs/sdk/src/consumer/warning.unit.spec.ts',
+    test: 'a hundred different warnings are remembered, and no more',
+    file: 'libs/sdk/src/consumer/warning.ts',
+    find: 'const TEXTS_MAX = 100;',
+    replace: 'const TEXTS_MAX = 1e9;',
+  },
 ];
