@@ -262,7 +262,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest. What was told of the run before is in it, or the answer is PROJECTION_BEHIND. */
+        /** Where a run goes on: the newest commit that stands with all it rests on, its state, and the evidence against the rest. What was told of the run before is in it, or the answer is PROJECTION_BEHIND. `run_id` in the query stands above the path, for runs that no path can name. */
         get: operations["CommitsController_resume"];
         put?: never;
         post?: never;
@@ -1333,6 +1333,7 @@ export interface operations {
             query?: {
                 /** @description Only a token for all tenants may name one. */
                 tenant?: string;
+                run_id?: string;
             };
             header?: never;
             path: {
