@@ -1235,8 +1235,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/commands/undo-and-erase.unit.spec.ts',
     test: 'an undo for one tenant touches and shows no run of that name of another: ["undo","run-1","--preview","--mutation","mut_1"]',
     file: 'apps/cli/src/commands/undo.command.ts',
-    find: 'const query = { tenant: session.tenant, mutation_id: ids };',
-    replace: 'const query = { mutation_id: ids };',
+    find: 'tenant: session.tenant, mutation_id: ids',
+    replace: 'mutation_id: ids',
   },
   {
     id: 'guides-several-entries-stop',
