@@ -1,6 +1,7 @@
 """The Python examples as processes, on a real broker and registry. `npm run test:interop` starts them and says where."""
 
 import base64
+import http.client
 import json
 import os
 import pathlib
@@ -36,8 +37,15 @@ def released(message):
 def register(subject, schema):
     url = f"{STACK['registryUrl']}/subjects/{urllib.parse.quote(subject, safe='')}/versions"
     request = urllib.request.Request(url, data=json.dumps({"schemaType": "AVRO", "schema": json.dumps(schema)}).encode(), headers={"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
-        return json.load(answer)["id"]
+    # A registry that is busy may close a connection before it answers; registering the same again gives the same id.
+    for is_last in (False, False, True):
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+                return json.load(answer)["id"]
+        except http.client.RemoteDisconnected:
+            if is_last:
+                raise
+            time.sleep(1)
 
 
 def ensure_topic(name):
