@@ -45,9 +45,10 @@ export function relyOnFacts({
   );
 }
 
-/** Whoever decides about the step has not seen the resource, and nobody was asked to look. */
+/** Whoever decides about the step has not seen the resource, nobody was asked to look, and a worker could. */
 export function lacksFacts(step: StepDoc): boolean {
-  return step.phase === 'awaiting_approval' && relyOnFacts(step) && step.facts === null && step.facts_ask === null;
+  const isUnseen = step.facts === null && step.facts_ask === null;
+  return step.phase === 'awaiting_approval' && relyOnFacts(step) && isUnseen && !isCallErased(step);
 }
 
 /** Asks a worker to look; nothing where no lease can be granted. */
