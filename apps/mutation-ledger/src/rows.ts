@@ -118,7 +118,7 @@ function forwarded(state: StateView, told: ForwardRecord, decidedAt: number): re
 
 /** An intent, or that of another attempt: what was told of those before stays on record. */
 function planned(intent: Body<MutationPlanned>, state: StateView, { decidedAt }: AcceptedRecord): readonly Change[] {
-  const { mutation_id, execution, terms, content_sha256, conclude_by, hold_until, judged } = intent;
+  const { mutation_id, execution, terms, content_sha256, conclude_by, hold_until, judged, action_digest } = intent;
   const { tenant, run_id } = execution;
   const isHeld = hold_until !== null;
   const before = mutationIn(state, run_id, mutation_id);
@@ -138,6 +138,7 @@ function planned(intent: Body<MutationPlanned>, state: StateView, { decidedAt }:
       awaited: awaitedFrom(execution, hold_until ?? conclude_by),
       forward: forwardOfIntent(intent, decidedAt, before?.forward ?? null),
       claim: claimAfter(intent, before),
+      ...(action_digest === null ? {} : { action_digest }),
     }),
     ...(isHeld
       ? judged.map(({ ref, position }) =>
@@ -158,7 +159,7 @@ function recorded(
   const before = mutationIn(state, run_id, mutation_id);
   const mutation = putMutation({
     ...UNTOUCHED,
-    ...before,
+    ...withDigest(body, before),
     ...identityOf(mutation_id, execution),
     terms: body.terms,
     execution_state: body.execution_state,
@@ -360,6 +361,16 @@ function toldBefore(before: Mutation | undefined): Partial<Mutation> {
   if (before === undefined) return {};
   const { executed_sha256, earlier_sha256, conflict_sha256, last_error, asked_because } = before;
   return { executed_sha256, earlier_sha256, conflict_sha256, last_error, asked_because };
+}
+
+/** The digest of the action stays as long as somebody may have to tell its end from the row. */
+function withDigest(
+  { execution_state, action_digest }: Body<MutationRecorded>,
+  before: Mutation | undefined,
+): Partial<Mutation> {
+  const { action_digest: known, ...rest } = before ?? {};
+  const digest = execution_state === 'uncertain' ? (action_digest ?? known) : undefined;
+  return digest === undefined ? rest : { ...rest, action_digest: digest };
 }
 
 function earlierOf(before: Mutation | undefined): readonly Buffer[] {

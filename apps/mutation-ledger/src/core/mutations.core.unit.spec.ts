@@ -123,6 +123,10 @@ describe.each(WAYS)('an execution, $way', ({ isRebuilt }) => {
     start()
       .when(executed(event), NOW)
       .then(fact('MutationRecorded', { action_digest: Buffer.from(digest, 'hex') }));
+    const { contract_digest, subject_ref, args } = event;
+    start()
+      .when(planned(intent({ contract_digest, subject_ref, args })), NOW)
+      .then(fact('MutationPlanned', { action_digest: Buffer.from(digest, 'hex') }));
     start()
       .when(executed(refund({ outcome: 'failed', result: null })), NOW)
       .then(fact('MutationRecorded', { execution_state: 'failed', action_digest: null }));

@@ -1,8 +1,8 @@
 // An execution whose end is told after the data of its subject was erased: the row holds whose and how much it was, and no more.
 import { describe, expect, it } from '@jest/globals';
-import { contractDigest } from '@recourse/contract';
+import { contractDigest, forwardDigest, readPayload } from '@recourse/contract';
 import type { Decided } from '@recourse/event-log';
-import type { Execution, Money, Payload, ToolExecuted } from '@recourse/messages';
+import type { Execution, Money, Payload, ToolExecuted, ToolPlanned } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import {
   command,
@@ -55,6 +55,13 @@ const COUNTING = COUNTED.map(([, dimensions]) => counting(dimensions));
 
 const gone = <T extends Payload | null>(payload: T) =>
   payload === null ? null : { ...payload, encoding: 'sealed', key_id: 'key_gone.1' };
+/** What whoever asks people before the effect names, while all of it can be read. */
+const digestOf = (event: ToolPlanned | ToolExecuted) => {
+  const { tenant, run_id: runId, effect_key: effectKey, capability, subject_ref: subjectRef, args } = event;
+  const contractDigest = event.contract_digest?.toString('hex') ?? null;
+  const of = { tenant, runId, effectKey, capability, contractDigest, subjectRef };
+  return Buffer.from(forwardDigest({ ...of, args: readPayload(args) }), 'hex');
+};
 const settle = (settled_as: string) =>
   command('SettleMutation', envelope('olga', ['approver']), {
     run_id: RUN,
@@ -99,7 +106,7 @@ describe.each(WAYS)('an effect whose data was erased before its end was told, $w
     ref: { subject_ref: 'customer/7', reversal_args: null, reversal_expires_at: null },
     execution: { subject_ref: 'customer/7', value: VALUE },
     consequence: [VALUE],
-    action_digest: null,
+    action_digest: digestOf(refund({ subject_ref: 'customer/7' })),
   };
 
   it("is a person's, and stays held, where its hold ends after the erasure: no worker can be asked", () => {
@@ -136,7 +143,8 @@ describe.each(WAYS)('an effect whose data was erased before its end was told, $w
   it("is a person's where its worker says that it went: there is nothing to undo it with", () => {
     const { run, asked } = released();
     run.when(reported(asked, FOUND), ENDS + 50);
-    run.then(fact('WorkerAnswered', { verdict: 'met' }), fact('MutationRecorded', bindsNothing));
+    const action_digest = digestOf(intent({ contract_digest: contractDigest(HELD), subject_ref: 'customer/7' }));
+    run.then(fact('WorkerAnswered', { verdict: 'met' }), fact('MutationRecorded', { ...bindsNothing, action_digest }));
     expect(run.rows('mutation')[0]?.doc).toMatchObject({ awaited: { is_overdue: true } });
   });
 
@@ -150,6 +158,15 @@ describe.each(WAYS)('an effect whose data was erased before its end was told, $w
       .when(settle('took_effect'), NOW + DAY)
       .then(fact('MutationSettled', { settled_as: 'took_effect' }), fact('MutationRecorded', bindsNothing))
       .thenAnswer({ httpStatus: 200, body: { settled_as: 'took_effect' } });
+  });
+
+  it.each(['args', 'result'] as const)('keeps the digest of what people were to agree to: %s are gone', (part) => {
+    const run = uncertain([part], { subject_ref: null });
+    while (!isAsked(run.rows('mutation')[0]?.doc)) run.whenDue(run.rows('mutation')[0]?.dueAt ?? 0);
+    run.when(settle('took_effect'), NOW + DAY);
+    const action_digest = digestOf(refund({ subject_ref: null }));
+    run.then(fact('MutationSettled'), fact('MutationRecorded', { execution_state: 'succeeded', action_digest }));
+    expect(run.rows('mutation')[0]?.doc).not.toHaveProperty('action_digest');
   });
 
   it.each(COUNTED)('moved no less than it did: %s', (_what, dimensions, consequence) => {

@@ -729,6 +729,8 @@ export interface MutationPlanned {
   readonly signing_key: string | null;
   /** Ref under which it is asked whose the staged part of a held effect is; null where none is asked about. */
   readonly handle_ref: string | null;
+  /** Digest of what is planned, as an approval before the effect covers it; null in records older than this field. */
+  readonly action_digest: Hash | null;
 }
 
 /** A ref that a contradicted commit relies on is said to hold again. */
@@ -795,7 +797,7 @@ export interface MutationRecorded {
   readonly signing_key: string | null;
   /** Ref under which it is asked whose the handle is that its reversal goes by; null where none is asked about. */
   readonly handle_ref: string | null;
-  /** Digest of what was done, as an approval before the effect covers it: tenant, run, effect, capability, contract, subject and arguments; null of what did not happen, and in records older than this field. */
+  /** Digest of what was done, as an approval before the effect covers it: tenant, run, effect, capability, contract, subject and arguments; null of what failed, and in records older than this field. */
   readonly action_digest: Hash | null;
 }
 

@@ -43,7 +43,7 @@ export interface Acceptance {
   readonly consequence: readonly Money[];
   readonly recoverability: RecoverabilityState;
   readonly reason: ReasonCode | null;
-  /** What was done, as an approval before it covers it (P4); null where nothing was. */
+  /** What was done, as an approval before it covers it (P4); null where it failed. */
   readonly action_digest: Buffer | null;
 }
 
@@ -72,9 +72,10 @@ export function acceptExecution(
   id: string,
   { event, found_out }: Telling,
   named: NamedContract | null,
-  { recoverability: before, execution: planned, terms: plannedTerms }: Before,
+  known: Before,
   { now, trueNow }: Now,
 ): Acceptance {
+  const { recoverability: before, execution: planned, terms: plannedTerms } = known;
   const prior = event.prior_value ?? planned?.prior_value ?? null;
   const facts = found_out !== null && isLost(event) ? null : factsOf(event, prior);
   const terms = termsUnder(named, plannedTerms);
@@ -100,8 +101,14 @@ export function acceptExecution(
     consequence: moved(event, named, facts, read.value),
     recoverability,
     reason: escalation(event) ?? (isAfterCancel ? 'EXECUTED_AFTER_CANCEL' : found),
-    action_digest: event.outcome === 'succeeded' && facts !== null ? actionDigestOf(event, facts.args) : null,
+    action_digest: event.outcome === 'failed' ? null : digestOf({ event, found_out }, facts, known),
   };
+}
+
+/** The digest of what was done: told from the row, it is what its producer told of it, as it was before an erasure. */
+function digestOf({ event, found_out }: Telling, facts: Facts | null, { action_digest: told }: Before): Buffer | null {
+  if (found_out !== null && told !== undefined) return told;
+  return facts === null ? null : actionDigestOf(event, facts.args);
 }
 
 /** What the row held of it was erased since. */
@@ -114,7 +121,7 @@ function boundUnder(named: NamedContract | null, facts: Facts | null): Bound {
   return facts === null ? bindErased(named) : bind(named, facts);
 }
 
-function actionDigestOf(event: ToolExecuted, args: Json): Buffer {
+function actionDigestOf(event: ToolPlanned | ToolExecuted, args: Json): Buffer {
   const { tenant, run_id: runId, effect_key: effectKey, capability, contract_digest, subject_ref: subjectRef } = event;
   const contractDigest = contract_digest?.toString('hex') ?? null;
   return Buffer.from(forwardDigest({ tenant, runId, effectKey, capability, contractDigest, subjectRef, args }), 'hex');
@@ -133,11 +140,11 @@ function moved(
   return atLeast(consequenceOf(contract, { args: facts.args, result: facts.result, ...marks }));
 }
 
+/** What acceptance makes of an intent. */
+type Intended = Pick<Acceptance, 'execution' | 'terms'> & { readonly action_digest: Buffer };
+
 /** The facts of an intent; result and handle are not known yet. Errors: PayloadUnreadable. */
-export function acceptIntent(
-  event: ToolPlanned,
-  named: NamedContract | null,
-): { readonly execution: Execution; readonly terms: ContractTerms | null } {
+export function acceptIntent(event: ToolPlanned, named: NamedContract | null): Intended {
   const args = readPayload(event.args);
   // What cannot be read now could not be restored later.
   if (event.prior_value !== null) readPayload(event.prior_value);
@@ -146,7 +153,7 @@ export function acceptIntent(
     result: null,
     external_transaction_ref: null,
   });
-  return { execution, terms: termsUnder(named, null) };
+  return { execution, terms: termsUnder(named, null), action_digest: actionDigestOf(event, args) };
 }
 
 /** The terms of what an action names; whether it bound was judged when it was first named, however late its outcome is told. */
@@ -161,6 +168,7 @@ export interface Before {
   readonly recoverability: RecoverabilityState;
   readonly execution: Execution | null;
   readonly terms: ContractTerms | null;
+  readonly action_digest?: Buffer;
 }
 
 /** A mutation nobody knew of. */

@@ -162,6 +162,8 @@ export type Mutation = {
   /** Last code that stopped it or sent it to a person; null while nothing did. */
   readonly last_error: string | null;
   readonly planned_sha256: Buffer | null;
+  /** Digest of the action while nobody told its end: what may be erased before that is not read again. */
+  readonly action_digest?: Buffer;
   readonly executed_sha256: Buffer | null;
   /** Contents that were recorded before the last one: each may be delivered again, as long as the aggregate lives (L12). */
   readonly earlier_sha256: readonly Buffer[];
