@@ -21,7 +21,9 @@ export function undoHappens(preview: Row): readonly string[] {
   const [can, asked] = [undoable(preview), numberIn(preview, 'approvals_needed') ?? 0];
   return [
     `${can} ${can === 1 ? 'effect is' : 'effects are'} compensated, last first, each as its contract says.`,
-    asked > 0 ? `Somebody has to agree to ${asked} of them first.` : 'Nobody has to agree first.',
+    asked > 0
+      ? `By their contracts somebody has to agree to ${asked} of them first; what is too risky is asked about as well.`
+      : 'By their contracts nobody has to agree first; what is too risky is asked about all the same.',
     'What cannot be undone becomes a task for a person. A report says what truly was undone.',
   ];
 }

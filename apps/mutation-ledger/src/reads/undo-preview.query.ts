@@ -27,7 +27,7 @@ export interface PreviewItem {
   readonly residue: string | null;
   /** Money the effect moved, in minor units; null where it moved none. */
   readonly value: { readonly amount_minor: number; readonly currency: string } | null;
-  /** Different people who have to agree; null where nothing can be agreed to. */
+  /** Different people who have to agree by the contract: more are asked above the risk limit, one fewer where the agent has an owner. Null where nothing can be agreed to. */
   readonly people_needed: 0 | 1 | 2 | null;
   /** Milliseconds until the window closes; null without one. */
   readonly closes_in_ms: number | null;
