@@ -1,6 +1,6 @@
 // Secrets of a development stack: made at the first start, kept with its data.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A secret of 32 bytes, as hex; made when it is not there. */
@@ -11,12 +11,30 @@ export function secretIn(folder: string, name: string): string {
   return readFileSync(path, 'utf8').trim();
 }
 
-/** Written aside and renamed: a start that is ended meanwhile leaves no part of a secret under its name. An empty file is none. */
-function makeOnce(path: string, make: () => string | Buffer): void {
-  if (existsSync(path) && readFileSync(path, 'utf8').trim() !== '') return;
+/**
+ * Makes a secret unless it is there; an empty file is none.
+ *
+ * Shape:  written aside and then named: a start that is ended meanwhile leaves no part of a secret under its name, and of two at
+ *         one moment both keep the one that was named first.
+ */
+export function makeOnce(path: string, make: () => string | Buffer): void {
+  const isThere = existsSync(path);
+  if (isThere && readFileSync(path, 'utf8').trim() !== '') return;
   const partial = `${path}.${String(process.pid)}.new`;
   writeFileSync(partial, make(), { mode: 0o600 });
-  renameSync(partial, path);
+  if (isThere) renameSync(partial, path);
+  else nameOnce(partial, path);
+}
+
+/** Gives a file its name unless another has it. */
+function nameOnce(partial: string, path: string): void {
+  try {
+    linkSync(partial, path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+  } finally {
+    rmSync(partial, { force: true });
+  }
 }
 
 /** The key under which edges sign commands, and the one of leases, as paths of files. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { logIdIn, secretIn, signingKeyOf } from './secrets.js';
+import { logIdIn, makeOnce, secretIn, signingKeyOf } from './secrets.js';
 
 let folder: string;
 beforeEach(() => {
@@ -29,5 +29,15 @@ describe('a secret of a development stack', () => {
     expect(logIdIn(folder)).toMatch(/^dev-[0-9a-f]{16}$/u);
     expect(secretIn(folder, 'edge.key')).toMatch(/^[0-9a-f]{64}$/u);
     expect(readFileSync(signingKeyOf(folder, 'auditor'), 'utf8')).toContain('PRIVATE KEY');
+  });
+
+  it('is one for two starts at one moment: whoever is second keeps what the first made', () => {
+    const path = join(folder, 'edge.key');
+    makeOnce(path, () => {
+      makeOnce(path, () => 'of the first');
+      return 'of the second';
+    });
+    expect(readFileSync(path, 'utf8')).toBe('of the first');
+    expect(readdirSync(folder)).toEqual(['edge.key']);
   });
 });
