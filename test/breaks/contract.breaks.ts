@@ -798,6 +798,15 @@ export const BREAKS: readonly Break[] = [
     replace: '[facts.argsPayload, facts.argsPayload].map',
   },
   {
+    id: 'a81-unread-disclosure-is-none',
+    requirement: 'A81',
+    spec: 'libs/contract/src/consequence.unit.spec.ts',
+    test: 'the consequence of a call is an unread disclosure, and never none, where its contract says args.nothing',
+    file: 'libs/contract/src/consequence.ts',
+    find: '...disclosed(contract, facts, amountIn(EXPOSURE))]',
+    replace: '...disclosed(contract, facts, amountIn(EXPOSURE) ?? 0)]',
+  },
+  {
     id: 'd12-disclosure-weighs-less',
     requirement: 'D12',
     spec: 'libs/contract/src/consequence.unit.spec.ts',

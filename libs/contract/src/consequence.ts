@@ -71,7 +71,7 @@ export function consequenceOf(contract: Contract | null, facts: CallFacts): Cons
 
 /** `value`: what it was worth, as its arguments say or said. */
 function readAs(contract: Contract | null, facts: CallFacts, value: Money | null): Consequence {
-  if (contract === null) return { values: disclosed(null, facts, 0), unread: [] };
+  if (contract === null) return { values: disclosed(null, facts, null), unread: [] };
   const read = Object.entries(contract.consequence ?? {}).map(([dimension, expression]) => ({
     dimension,
     amount: amountOf(expression, facts),
@@ -83,11 +83,9 @@ function readAs(contract: Contract | null, facts: CallFacts, value: Money | null
   });
   const money = moneyOf(contract, value, amountIn('money'));
   return {
-    values: [
-      ...(money === null ? [] : [money]),
-      ...counted,
-      ...disclosed(contract, facts, amountIn(EXPOSURE) ?? 0),
-    ].filter(({ amount_minor }) => Number.isSafeInteger(amount_minor)),
+    values: [...(money === null ? [] : [money]), ...counted, ...disclosed(contract, facts, amountIn(EXPOSURE))].filter(
+      ({ amount_minor }) => Number.isSafeInteger(amount_minor),
+    ),
     unread: [
       ...read.flatMap(({ dimension, amount }) => (amount === null && dimension !== 'money' ? [dimension] : [])),
       ...(declaresMoney(contract) && money === null ? ['money'] : []),
@@ -153,13 +151,13 @@ function moneyOf(contract: Contract, value: Money | null, amount: number | null)
   return amount === null || currency === null ? value : { amount_minor: amount, currency };
 }
 
-function disclosed(contract: Contract | null, facts: CallFacts, said: number): readonly Money[] {
+/** `said`: what its contract says of it; null where it says nothing, or nobody can read that. */
+function disclosed(contract: Contract | null, facts: CallFacts, said: number | null): readonly Money[] {
   const marked = [facts.argsPayload, facts.resultPayload].map((payload) =>
     payload === null ? 0 : exposureOf(contract ?? undefined, payload),
   );
-  const amount = Math.max(said, ...marked);
-  const isDeclared = contract?.consequence?.exposure !== undefined;
-  return amount === 0 && !isDeclared ? [] : [{ amount_minor: amount, currency: EXPOSURE }];
+  const amount = Math.max(said ?? 0, ...marked);
+  return amount === 0 && said === null ? [] : [{ amount_minor: amount, currency: EXPOSURE }];
 }
 
 /**

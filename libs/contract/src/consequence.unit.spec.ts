@@ -54,6 +54,19 @@ describe('the consequence of a call', () => {
     expect(atLeast(read)).toContainEqual({ amount_minor: 1_000, currency: 'comms' });
   });
 
+  it.each(['args.nothing', '-1', "'many'"])(
+    'is an unread disclosure, and never none, where its contract says %s',
+    (exposure) => {
+      const read = consequenceOf(contract({ consequence: { exposure } }), call(args));
+      expect(read.unread).toEqual(['exposure']);
+      expect(atLeast(read)).toContainEqual({ amount_minor: 1, currency: 'exposure' });
+      expect(atLeast(consequenceOf(contract({ consequence: { exposure: '0' } }), call(args)))).toContainEqual({
+        amount_minor: 0,
+        currency: 'exposure',
+      });
+    },
+  );
+
   it.each([['4200'], [4_200.5], [-1], [2 ** 53], [null]])(
     'is unread money, and never none, where the amount it names is %j',
     (amount) => {
