@@ -1,5 +1,5 @@
 // The lock of a data directory: one launcher at a time.
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, isRunning } from './identity.mjs';
 
@@ -63,15 +63,18 @@ export function takeLock(dataDir) {
 
 const lockFile = (dataDir) => join(dataDir, 'launcher.lock');
 
+/** Written aside and then named: nobody finds a lock that does not say yet whose it is. */
 function createLock(file) {
+  const partial = `${file}.${process.pid}.new`;
+  writeFileSync(partial, JSON.stringify(identify(process.pid)), { mode: 0o600 });
   try {
-    const fd = openSync(file, 'wx', 0o600);
-    writeSync(fd, JSON.stringify(identify(process.pid)));
-    closeSync(fd);
+    linkSync(partial, file);
     return true;
   } catch (cause) {
     if (cause.code === 'EEXIST') return false;
     throw cause;
+  } finally {
+    rmSync(partial, { force: true });
   }
 }
 

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { dirname } from 'node:path';
 import { ARTIFACTS, artifactFolders, marker, pomOf } from './artifacts.mjs';
 import { findJava, findMaven } from './prerequisites.mjs';
-import { CommandFailed, runQuiet } from './run.mjs';
+import { CommandFailed, isEnding, runQuiet } from './run.mjs';
 
 const TRIES_MAX = 2;
 
@@ -29,6 +29,7 @@ async function fetchTwice(name, goal, folder, say) {
       say(`fetching ${name} with Maven${attempt > 1 ? ' (second try)' : ''}`);
       return await fetch(name, goal, folder, say);
     } catch (cause) {
+      if (isEnding()) process.exit(130);
       if (!(cause instanceof CommandFailed) || attempt >= TRIES_MAX) throw explain(name, cause);
       say(`Maven failed (${lastErrorLine(cause.output)}); trying once more`);
     }

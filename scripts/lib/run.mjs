@@ -16,12 +16,19 @@ export class CommandFailed extends Error {
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set();
 let relaying = false;
+let ending = false;
+
+/** A signal told this process to end: what a child did not finish is not tried again. */
+export function isEnding() {
+  return ending;
+}
 
 function relaySignals() {
   if (relaying) return;
   relaying = true;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
+      ending = true;
       for (const child of running) passOn(child, signal === 'SIGHUP' ? 'SIGTERM' : signal);
       if (running.size === 0) process.exit(130);
       // Children get the time to stop what they started; a second signal does not wait.

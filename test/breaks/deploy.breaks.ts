@@ -284,6 +284,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'the vault |',
   },
   {
+    id: 'guides-starts-again-elsewhere',
+    requirement: 'guides/stack-ends',
+    spec: 'deploy/dev/src/ended.unit.spec.ts',
+    test: 'a part of the stack that was killed starts again from a folder whose name a shell would take apart',
+    file: 'deploy/dev/src/command-line.ts',
+    find: '`--data-dir ${quoted(dataDir)} `',
+    replace: '`--data-dir ${dataDir} `',
+  },
+  {
     id: 'guides-starts-again-with-other-adapters',
     requirement: 'guides/stack-ends',
     spec: 'deploy/dev/src/ended.unit.spec.ts',

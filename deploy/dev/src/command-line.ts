@@ -28,7 +28,12 @@ export function recourse(args: readonly string[], variables: Readonly<Record<str
 
 /** Names a stack to the command line, which looks for the default one unless another is named. */
 export function nameOf(dataDir: string): string {
-  return dataDir === defaultDataDir ? '' : `--data-dir ${dataDir} `;
+  return dataDir === defaultDataDir ? '' : `--data-dir ${quoted(dataDir)} `;
+}
+
+/** One word of a shell. */
+function quoted(path: string): string {
+  return /^[\w./:@%+=-]+$/u.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 /** As what a stack was started. */

@@ -26,6 +26,10 @@ describe('a part of the stack that was killed', () => {
     );
   });
 
+  it('starts again from a folder whose name a shell would take apart', () => {
+    expect(told('--data-dir', "/my stack/o'h")).toContain(`\`npm start -- --data-dir '/my stack/o'\\''h'\``);
+  });
+
   it('starts again with the adapters it had, and plays no story where it played none', () => {
     expect(deathWith({ RECOURSE_ADAPTERS: 'rooms,mail' }, '--secure', '--scenario', 'none')).toContain(
       '`RECOURSE_ADAPTERS=rooms,mail npm start -- --secure --scenario none`',

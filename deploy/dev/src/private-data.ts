@@ -2,7 +2,7 @@
 //
 // PostgreSQL does not run as root: started by root it runs as an account of its own, which must get through to its folder, and
 // reads nothing on the way.
-import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Layout } from './stack-data.js';
 
@@ -24,6 +24,12 @@ export function closeData({ dataDir, logDir, kafka, registry, programs, complete
     chmodSync(dataDir, isRoot && isTraversable(dataDir) ? PASSED : OWN);
   for (const folder of [logDir, kafka, registry, programs]) if (existsSync(folder)) chmodSync(folder, OWN);
   if (existsSync(completeFile)) chmodSync(completeFile, OWN_FILE);
+}
+
+/** A folder that this user made and nobody else writes to: what it says of processes and folders is believed. */
+export function isOwn(folder: string): boolean {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  return found !== undefined && found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
 }
 
 /** Whether other users can get to the path: every folder above it lets them through. */

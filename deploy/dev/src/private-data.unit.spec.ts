@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { closeData, forOthers, makePrivately } from './private-data.js';
+import { closeData, forOthers, isOwn, makePrivately } from './private-data.js';
 import { layoutOf } from './stack-data.js';
 import type { Layout } from './stack-data.js';
 
@@ -50,6 +50,16 @@ describe('a data directory', () => {
     chmodSync(layout.dataDir, 0o700);
     closeData(layout, true);
     expect(modeOf(layout.dataDir)).toBe('700');
+  });
+
+  it('is believed where its owner alone writes to it', () => {
+    leftOpen();
+    expect(isOwn(layout.dataDir)).toBe(true);
+    chmodSync(layout.dataDir, 0o775);
+    expect(isOwn(layout.dataDir)).toBe(false);
+    expect([isOwn(layout.completeFile), isOwn(join(parent, 'none'))]).toEqual([false, false]);
+    symlinkSync(parent, join(parent, 'link'));
+    expect([isOwn(parent), isOwn(join(parent, 'link'))]).toEqual([true, false]);
   });
 
   it('is left as it is where everybody shares it', () => {

@@ -6,9 +6,9 @@
 //   D3. Logs are signed from their first record or not at all: data that was begun open is not gone on with strictly, nor the
 //       other way about, since what no owner signed is void.
 //   D2. `complete.json` is written after all three answered for the first time; without it the data is made anew.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { EMPTY_STATE, readState, StateBook } from './state-file.js';
+import { EMPTY_STATE, readState, StateBook, stateFileOf, writeWhole } from './state-file.js';
 
 export interface Layout {
   readonly dataDir: string;
@@ -39,11 +39,7 @@ export function layoutOf(dataDir: string): Layout {
  */
 export function keptCluster(layout: Layout, isSigned = false): string | null {
   if (!existsSync(layout.completeFile)) return null;
-  // Written by startAll, whole.
-  const { clusterId, signed = false } = JSON.parse(readFileSync(layout.completeFile, 'utf8')) as {
-    readonly clusterId: string;
-    readonly signed?: boolean;
-  };
+  const { clusterId, signed = false } = readMark(layout);
   const postgres = readState(layout.dataDir).postgres?.dataDir;
   const missing = [layout.kafka, layout.registry, ...(postgres === undefined ? ['stack.json'] : [postgres])].filter(
     (folder) => !existsSync(folder),
@@ -59,27 +55,52 @@ export function keptCluster(layout: Layout, isSigned = false): string | null {
   return clusterId;
 }
 
+/** Errors: when the mark is torn, as earlier versions left it where the disk was full. */
+function readMark({ completeFile, dataDir }: Layout): { readonly clusterId: string; readonly signed?: boolean } {
+  try {
+    // Written by startAll, whole.
+    return JSON.parse(readFileSync(completeFile, 'utf8')) as ReturnType<typeof readMark>;
+  } catch {
+    const { clusterId } = readState(dataDir);
+    throw new Error(
+      `${completeFile} is torn. The data is whole if a stack ran on it: write ${JSON.stringify({ clusterId, signed: false })} into it ("signed": true for logs begun with --secure) and start again, or run with --reset to start over.`,
+    );
+  }
+}
+
+/** What a stack keeps in its data directory, and wipes there. */
+function foldersOf({ dataDir, kafka, registry, programs, logDir }: Layout): readonly string[] {
+  return [kafka, registry, programs, logDir, join(dataDir, 'postgres')];
+}
+
+/**
+ * Refuses a folder of somebody's own: what no stack began, none deletes.
+ *
+ * Errors: with what is there under names that a stack would wipe.
+ */
+export function refuseForeign(layout: Layout): void {
+  if (existsSync(layout.completeFile) || existsSync(stateFileOf(layout.dataDir))) return;
+  const found = foldersOf(layout).filter((folder) => existsSync(folder) && readdirSync(folder).length > 0);
+  if (found.length > 0)
+    throw new Error(
+      `No stack began ${layout.dataDir}, and a start would delete what is in ${found.join(', ')}. Name an empty or a new folder with --data-dir, or move that away.`,
+    );
+}
+
 /** Deletes the data of all three servers and of the programs on top, and keeps the ports. */
 export function wipeData(layout: Layout): void {
   const state = readState(layout.dataDir);
   // First the mark, so that a wipe cut short is taken up again.
   rmSync(layout.completeFile, { force: true });
-  for (const folder of [
-    layout.kafka,
-    layout.registry,
-    layout.programs,
-    layout.logDir,
-    join(layout.dataDir, 'postgres'),
-    ...(state.postgres === null ? [] : [state.postgres.dataDir]),
-  ]) {
+  for (const folder of [...foldersOf(layout), ...(state.postgres === null ? [] : [state.postgres.dataDir])])
     rmSync(folder, { recursive: true, force: true });
-  }
   mkdirSync(layout.logDir, { recursive: true });
-  if (existsSync(join(layout.dataDir, 'stack.json')))
+  if (existsSync(stateFileOf(layout.dataDir)))
     new StateBook(layout.dataDir, { ...EMPTY_STATE, ports: state.ports }).close();
 }
 
 /** Marks the data as complete. */
 export function markComplete({ completeFile }: Layout, clusterId: string, isSigned = false): void {
-  writeFileSync(completeFile, JSON.stringify({ clusterId, signed: isSigned }));
+  const mark = JSON.stringify({ clusterId, signed: isSigned });
+  if (!existsSync(completeFile) || readFileSync(completeFile, 'utf8') !== mark) writeWhole(completeFile, mark);
 }

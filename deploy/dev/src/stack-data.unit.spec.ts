@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keptCluster, layoutOf, markComplete, wipeData } from './stack-data.js';
+import { keptCluster, layoutOf, markComplete, refuseForeign, wipeData } from './stack-data.js';
 import type { Layout } from './stack-data.js';
 
 let layout: Layout;
@@ -32,7 +32,49 @@ describe('a data directory that is wiped', () => {
   });
 });
 
+describe('a folder that no stack began', () => {
+  it.each(['kafka', 'registry', 'example', 'logs', 'postgres'])(
+    'is left as it is: a start says that it holds %s',
+    (name) => {
+      const own = join(layout.dataDir, name);
+      mkdirSync(own);
+      refuseForeign(layout);
+      writeFileSync(join(own, 'of-somebody'), '');
+      expect(() => {
+        refuseForeign(layout);
+      }).toThrow(`would delete what is in ${own}.`);
+    },
+  );
+
+  it('is one that a stack began as soon as it has its state, or its mark', () => {
+    mkdirSync(join(layout.logDir, 'kafka'), { recursive: true });
+    for (const file of [join(layout.dataDir, 'stack.json'), layout.completeFile]) {
+      writeFileSync(file, '{}');
+      expect(() => {
+        refuseForeign(layout);
+      }).not.toThrow();
+      rmSync(file);
+    }
+  });
+});
+
 describe('a data directory that is complete', () => {
+  it('is marked once, and whole: a start changes nothing of it, and leaves nothing beside it', () => {
+    markComplete(layout, 'cluster');
+    const before = statSync(layout.completeFile).ino;
+    markComplete(layout, 'cluster');
+    expect(statSync(layout.completeFile).ino).toBe(before);
+    expect(readdirSync(layout.dataDir)).toEqual(['complete.json']);
+  });
+
+  it('whose mark is torn is told with what it said', () => {
+    writeFileSync(join(layout.dataDir, 'stack.json'), JSON.stringify({ clusterId: 'cluster' }));
+    writeFileSync(layout.completeFile, '');
+    expect(() => keptCluster(layout)).toThrow(
+      'complete.json is torn. The data is whole if a stack ran on it: write {"clusterId":"cluster","signed":false}',
+    );
+  });
+
   it.each([
     [true, false, 'with'],
     [false, true, 'without'],

@@ -12,7 +12,7 @@ import type { SupervisedChild } from './child.js';
 import type { StackPorts } from './ports.js';
 import type { PostgresAddress } from './postgres-server.js';
 import { closeData } from './private-data.js';
-import { layoutOf, markComplete, wipeData, type Layout } from './stack-data.js';
+import { layoutOf, markComplete, refuseForeign, wipeData, type Layout } from './stack-data.js';
 import { prepare } from './stack-servers.js';
 import type { PartName, ServerOptions, Servers, StackFacts } from './stack-servers.js';
 import { killLeftovers, readState, StateBook } from './state-file.js';
@@ -57,6 +57,7 @@ export async function startStack(options: StackOptions): Promise<DevStack> {
   const startedAt = performance.now();
   const say = options.onProgress ?? (() => undefined);
   const layout = layoutOf(resolve(options.dataDir));
+  refuseForeign(layout);
   const release = takeLock(layout.dataDir);
   try {
     await killLeftovers(layout.dataDir, say);
@@ -77,6 +78,7 @@ export async function startStack(options: StackOptions): Promise<DevStack> {
 /** Deletes the data of Kafka, registry and PostgreSQL together. Errors: DataDirectoryBusy. */
 export async function wipe(dataDir: string): Promise<void> {
   const layout = layoutOf(resolve(dataDir));
+  refuseForeign(layout);
   const release = takeLock(layout.dataDir);
   try {
     await killLeftovers(layout.dataDir, () => undefined);

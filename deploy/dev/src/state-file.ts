@@ -37,10 +37,14 @@ export function readState(dataDir: string): StackState {
 
 /** Writes the file whole: a reader sees the old one or the new one. */
 export function writeState(dataDir: string, state: StackState): void {
-  const file = stateFileOf(dataDir);
+  writeWhole(stateFileOf(dataDir), `${JSON.stringify(state, null, 2)}\n`);
+}
+
+/** Writes a file for its owner, aside and then under its name. */
+export function writeWhole(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const partial = `${file}.${String(process.pid)}.partial`;
-  writeFileSync(partial, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(partial, text, { mode: 0o600 });
   renameSync(partial, file);
 }
 

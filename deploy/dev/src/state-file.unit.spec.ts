@@ -1,8 +1,14 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { isRunning, identify, killGroup } from '../../../scripts/lib/identity.mjs';
 import { judgeLock } from '../../../scripts/lib/lock.mjs';
 import { EMPTY_STATE, leftoversOf, type StackState } from './state-file.js';
 
+const run = promisify(execFile);
 const launcher = { pid: 100, started: 'boot:1' };
 const nobodyRuns = (): boolean => false;
 const everybodyRuns = (): boolean => true;
@@ -27,6 +33,29 @@ describe('the lock of a data directory', () => {
 
   it('tells the own process from another one', () => {
     expect(judgeLock(launcher, everybodyRuns, 100)).toBe('own');
+  });
+});
+
+describe('a lock that is taken', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'recourse-lock-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is one for all that start at one moment', async () => {
+    const lock = resolve('scripts/lib/lock.mjs');
+    const taking = `const { takeLock } = await import(${JSON.stringify(lock)});
+      while (Date.now() < Number(process.argv[1]));
+      try { takeLock(${JSON.stringify(folder)}); console.log('taken'); } catch (cause) { console.log(cause.name); }
+      setTimeout(() => {}, 1000);`;
+    const at = String(Date.now() + 700);
+    const started = Array.from({ length: 6 }, () => run(process.execPath, ['--input-type=module', '-e', taking, at]));
+    const told = (await Promise.all(started)).map(({ stdout }) => stdout.trim());
+    expect(told.filter((one) => one === 'taken')).toEqual(['taken']);
+    expect(readdirSync(folder)).toEqual(['launcher.lock']);
   });
 });
 

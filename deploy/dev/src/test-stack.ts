@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { holderOf } from '../../../scripts/lib/lock.mjs';
+import { isOwn } from './private-data.js';
 import { startStack, wipe, type DevStack, type StackFacts, type StackOptions } from './stack.js';
 
 /** Environment variable that hands a running stack's facts to child processes, as JSON. */
@@ -80,7 +81,8 @@ async function startSomewhere(
 async function removeAbandoned(): Promise<void> {
   const folders = readdirSync(tmpdir())
     .filter((name) => name.startsWith(FOLDER_PREFIX))
-    .map((name) => join(tmpdir(), name));
+    .map((name) => join(tmpdir(), name))
+    .filter(isOwn);
   for (const folder of folders.filter((one) => readdirSync(one).length > 0 && holderOf(one) === null)) {
     await removeData(folder).catch(() => undefined);
   }
