@@ -32,7 +32,7 @@ export function nameOf(dataDir: string): string {
 }
 
 /** One word of a shell. */
-function quoted(path: string): string {
+export function quoted(path: string): string {
   return /^[\w./:@%+=-]+$/u.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -5,7 +5,7 @@ import type { NoteKey } from '@recourse/audit';
 import { uncovered } from './auditing.js';
 import type { LogLength } from './auditing.js';
 import { after } from './child.js';
-import { nameOf, recourse } from './command-line.js';
+import { nameOf, quoted, recourse } from './command-line.js';
 import type { Audited, SystemPlan } from './system.plan.js';
 
 /** The auditor signs every second; it may still be starting on a busy machine. */
@@ -16,7 +16,7 @@ const OWN_LOG = 'recourse.signed-heads';
 
 /** How anybody verifies the logs. */
 export function verifying(audited: Audited | null): string {
-  return audited === null ? 'audit verify' : `audit verify --auditor-key ${audited.auditorKeyFile}`;
+  return audited === null ? 'audit verify' : `audit verify --auditor-key ${quoted(audited.auditorKeyFile)}`;
 }
 
 /** The same for whoever reads the end of a story: Kafka may be stopped by then. Pure. */
@@ -26,7 +26,7 @@ export function howToVerify(audited: Audited, dataDir: string): readonly string[
   return [
     '   Anybody can check that, without our services:',
     `     while the stack is up:        ${named}${verifying(audited)}`,
-    `     later, from a dump made then: ${named}audit dump the-logs, and ${program} audit verify --dump the-logs --auditor-key ${audited.auditorKeyFile}`,
+    `     later, from a dump made then: ${named}audit dump the-logs, and ${program} audit verify --dump the-logs --auditor-key ${quoted(audited.auditorKeyFile)}`,
   ];
 }
 
