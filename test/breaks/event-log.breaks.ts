@@ -2,6 +2,42 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'l15-taken-sent-again',
+    requirement: 'L15/wires',
+    spec: 'libs/kafka/src/platformatic/wire-producer.kafka.unit.spec.ts',
+    test: 'a producer of wires fails who sends what is too large alone, and takes what went with it',
+    file: 'libs/kafka/src/platformatic/wire-lane.kafka.ts',
+    find: 'else if (refused.isOfRecords && owed.length > 1)',
+    replace: 'else if (!refused.isOfRecords && owed.length > 1)',
+  },
+  {
+    id: 'l15-too-large-together',
+    requirement: 'L15/wires',
+    spec: 'libs/kafka/src/platformatic/wire-producer.kafka.unit.spec.ts',
+    test: 'a producer of wires sends what is too large together in several requests',
+    file: 'libs/kafka/src/platformatic/wire-lane.kafka.ts',
+    find: 'if (count > 0 && bytes > REQUEST_BYTES_MAX) break;',
+    replace: '',
+  },
+  {
+    id: 'l15-refusal-costs-connections',
+    requirement: 'L15/wires',
+    spec: 'libs/kafka/src/platformatic/wire-producer.kafka.unit.spec.ts',
+    test: 'a producer of wires sends again what was refused, and nothing that was taken',
+    file: 'libs/kafka/src/platformatic/wire-producer.kafka.ts',
+    find: 'if (refusalIn(error) !== null || isAnswer(error)) used.forget(topic);',
+    replace: 'if (isAnswer(error)) used.forget(topic);',
+  },
+  {
+    id: 'l13-news-of-the-slowest',
+    requirement: 'L13/waits',
+    spec: 'libs/kafka/src/platformatic/long-polls.kafka.unit.spec.ts',
+    test: 'long polls of several brokers are over with the first news, and who asks again waits for the answer that is still out',
+    file: 'libs/kafka/src/platformatic/long-polls.kafka.ts',
+    find: 'if (known !== undefined) return known;',
+    replace: '',
+  },
+  {
     id: 'd61-late-answer-is-believed-longer',
     requirement: 'D61/parked',
     spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',

@@ -27,6 +27,6 @@ export function failureOf(refusal: string | null, what: string, cause: unknown):
     case 'SECURITY_DISABLED':
       return new Failure('CONFIG_INVALID', `${what}: the cluster has no authorizer`, { cause });
     default:
-      return new Failure('BROKER_UNAVAILABLE', what, { cause });
+      return new Failure('BROKER_UNAVAILABLE', refusal === null ? what : `${what}: ${refusal}`, { cause });
   }
 }

@@ -72,6 +72,26 @@ const CASES: Cases<KafkaScene> = {
       expect(values).toEqual(Array.from({ length: 30 }, (_, index) => String(index).padStart(2, '0')));
     },
 
+    'takes what is too large only together, and refuses what is too large alone': async ({
+      kafka,
+      kept,
+      marker,
+      wireProducer,
+      everything,
+    }) => {
+      const name = `${marker}-small`;
+      const config = { 'max.message.bytes': '100000' };
+      await kept(await kafka.admin()).ensureTopics([{ name, partitions: 1, config }]);
+      const producer = await wireProducer();
+      const send = (bytes: number) => codeOf(producer.send(name, [record('key', 'x'.repeat(bytes))]));
+      expect(await Promise.all([send(60_000), send(120_000), send(70_000)])).toEqual([
+        'no failure',
+        'RECORD_TOO_LARGE',
+        'no failure',
+      ]);
+      expect((await everything(name)).map((value) => value.length)).toEqual([60_000, 70_000]);
+    },
+
     'carries headers': async ({ topic, wireProducer, rawReader }) => {
       const wire = await topic();
       await (await wireProducer()).send(wire, [{ ...record('key'), headers: { ce_id: '4711', ce_type: 'größe' } }]);

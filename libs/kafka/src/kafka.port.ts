@@ -97,7 +97,7 @@ export interface ReadBatch extends FetchedBatch {
 }
 
 export interface ReadManyOptions {
-  /** Longest time the broker may hold an answer that would have no record, milliseconds; it may always answer earlier. Default 0. */
+  /** Longest time brokers may hold an answer without a record, milliseconds; who has none is left out where another has one. Default 0. */
   readonly waitMs?: number;
   /** Of each partition; at least one record when there is one. Default 1 MiB. */
   readonly maxBytes?: number;

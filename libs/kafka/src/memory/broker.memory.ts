@@ -42,6 +42,8 @@ export interface LatePacket {
 
 const MAX_BYTES = 1 << 20;
 const BATCH_RECORDS_MAX = 500;
+/** Kafka's own, where a topic says nothing. */
+const RECORD_BYTES_MAX = 1_048_588;
 
 export class MemoryBroker {
   readonly batchRecordsMax: number;
@@ -177,6 +179,11 @@ export class MemoryBroker {
 
   partitionCountOf(topic: string): number | null {
     return this.topics.get(topic)?.length ?? null;
+  }
+
+  /** What a topic takes of one record, octets. */
+  recordBytesMax(topic: string): number {
+    return Number(this.configs.get(topic)?.['max.message.bytes'] ?? RECORD_BYTES_MAX);
   }
 
   append(log: PartitionLog, records: readonly OutgoingRecord[]): number {

@@ -11,6 +11,7 @@ export interface AppendTarget {
   /** The partition's log, or null when it does not exist. */
   find(topic: string, partition: number): PartitionLog | null;
   partitionCountOf(topic: string): number | null;
+  recordBytesMax(topic: string): number;
   append(log: PartitionLog, records: readonly OutgoingRecord[]): number;
   appendLater(actor: Actor, log: PartitionLog, records: readonly OutgoingRecord[]): void;
 }
@@ -69,6 +70,10 @@ export class MemoryWireProducer implements WireProducer {
     if (this.closed) throw new Failure('BROKER_UNAVAILABLE', 'the producer is closed');
     const count = this.target.partitionCountOf(topic);
     if (count === null) throw new Failure('TOPIC_MISSING', topic);
+    // What fits alone fits: a real producer sends what is too large together in several requests.
+    const most = this.target.recordBytesMax(topic);
+    if (records.some(({ key, value }) => (key?.length ?? 0) + (value?.length ?? 0) > most))
+      throw new Failure('RECORD_TOO_LARGE', `${topic}: a record may have ${String(most)} bytes`);
     let refused: GateVerdict | null = null;
     for (const [partition, group] of Map.groupBy(records, ({ key }) => partitionForKey(key, count))) {
       const verdict = await this.sendTo(topic, partition, group);

@@ -6,7 +6,7 @@
 // Invariants
 //   I1. Nothing is sent twice: a connection that is gone is replaced before a request, never during one.
 //   I2. Versions are fixed, the newest that kafkajs speaks too: no round trip to agree on them. Kafka 2.4 and newer know them.
-import { Connection, metadataV8 } from '@platformatic/kafka';
+import { Connection, metadataV8, ResponseError } from '@platformatic/kafka';
 import type { ConnectionOptions, SASLOptions } from '@platformatic/kafka';
 import { Failure } from '@recourse/kernel';
 import { isIP } from 'node:net';
@@ -19,6 +19,13 @@ const SASL_MECHANISMS = {
   'scram-sha-512': 'SCRAM-SHA-512',
   oauthbearer: 'OAUTHBEARER',
 } as const satisfies Record<KafkaSasl['mechanism'], SASLOptions['mechanism']>;
+
+/** A partition that nobody leads at the moment. */
+export class NoLeader extends Failure {
+  constructor(topic: string, partition: number) {
+    super('BROKER_UNAVAILABLE', `${topic}/${String(partition)} has no leader`);
+  }
+}
 
 export class BrokerCluster {
   private readonly connections = new Map<string, Promise<Connection>>();
@@ -38,13 +45,16 @@ export class BrokerCluster {
     await this.learn([]);
   }
 
-  /** Connection to the leader of a partition. Errors: Failure(TOPIC_MISSING); those of the client. */
+  /** Connection to the leader of a partition. Errors: Failure(TOPIC_MISSING), NoLeader; those of the client. */
   async leaderOf(topic: string, partition: number): Promise<Connection> {
     if (this.leaders.get(topic)?.has(partition) !== true) await this.learn([topic]);
     const leader = this.leaders.get(topic)?.get(partition);
     if (leader === undefined) throw new Failure('TOPIC_MISSING', `${topic} has no partition ${String(partition)}`);
     const address = this.brokers.get(leader);
-    if (address === undefined) throw new Error(`${topic}/${String(partition)} has no leader`);
+    if (address === undefined) {
+      this.forget(topic);
+      throw new NoLeader(topic, partition);
+    }
     return this.connectionTo(address);
   }
 
@@ -56,6 +66,12 @@ export class BrokerCluster {
     return count;
   }
 
+  /** What was said of a topic, or of all of them, is asked again. */
+  forget(topic?: string): void {
+    if (topic === undefined) this.leaders.clear();
+    else this.leaders.delete(topic);
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     const opened = [...this.connections.values()];
@@ -64,7 +80,7 @@ export class BrokerCluster {
   }
 
   private async learn(topics: string[]): Promise<void> {
-    const found = await metadataV8.api.async(await this.anyConnection(), topics, false);
+    const found = await metadataV8.api.async(await this.anyConnection(), topics, false).catch(exceptOfPartitions);
     this.brokers = new Map(found.brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]));
     for (const { name, partitions } of found.topics)
       this.leaders.set(name, new Map(partitions.map(({ partitionIndex, leaderId }) => [partitionIndex, leaderId])));
@@ -114,6 +130,16 @@ export class BrokerCluster {
     }
     return connection;
   }
+}
+
+type Metadata = Awaited<ReturnType<typeof metadataV8.api.async>>;
+
+/** An answer names all partitions also where one of them has no leader; the client throws it. Errors: where a topic is refused. */
+function exceptOfPartitions(error: unknown): Metadata {
+  if (!(error instanceof ResponseError)) throw error;
+  const found = error['response'] as Metadata; // of the request whose error it is
+  if (found.topics.some(({ errorCode }) => errorCode !== 0)) throw error;
+  return found;
 }
 
 /** Options of a connection to a broker, whose certificate has to name it also when the way leads through a tunnel. */

@@ -10,8 +10,8 @@ export function asFailure(error: unknown, what: string): Failure {
   return failureOf(refusalIn(error), what, error);
 }
 
-/** What the broker refused. Of several partitions, one that is out of range matters most: no attempt will mend it. */
-function refusalIn(error: unknown): string | null {
+/** What the broker refused; null where none said anything. Of several partitions, one that is out of range matters most: no attempt will mend it. */
+export function refusalIn(error: unknown): string | null {
   if (isOfUser(error)) return 'SASL_AUTHENTICATION_FAILED';
   if (!(error instanceof ResponseError)) return null;
   const refusals = error.errors.map(({ apiId }: { readonly apiId?: unknown }) => apiId);

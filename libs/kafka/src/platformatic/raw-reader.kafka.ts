@@ -21,6 +21,9 @@ import { ended, within } from '../time-limit.js';
 import { BrokerCluster } from './cluster.kafka.js';
 import { asFailure } from './failures.kafka.js';
 import { ANY_EPOCH, fetchFrom, ISOLATION_LEVEL } from './fetch.kafka.js';
+import type { FetchLimits } from './fetch.kafka.js';
+import { LongPolls } from './long-polls.kafka.js';
+import type { Poll } from './long-polls.kafka.js';
 
 const MAX_BYTES = 1 << 20;
 /** Well below ATTEMPT_WITHIN_MS: a broker that only waits is no broker that is away. */
@@ -46,9 +49,13 @@ export async function connectRawReader(options: KafkaOptions, isolation: Isolati
   return reader;
 }
 
+/** What one broker said, by place. */
+type Answer = ReadonlyMap<string, ReadBatch>;
+
 class BrokerRawReader implements RawReader {
   private cluster: BrokerCluster | null = null;
   private closed = false;
+  private readonly polls = new LongPolls<Connection, Answer>();
 
   constructor(
     private readonly options: KafkaOptions,
@@ -92,16 +99,15 @@ class BrokerRawReader implements RawReader {
         const broker = await cluster.leaderOf(position.topic, position.partition);
         asked.set(broker, [...(asked.get(broker) ?? []), position]);
       }
-      const found = new Map<ReadPosition, ReadBatch>();
-      await Promise.all(
-        [...asked].map(async ([broker, wanted]) => {
-          for (const [position, { failure, ...batch }] of await fetchFrom(broker, wanted, limits)) {
-            if (failure !== undefined) throw failure;
-            found.set(position, batch);
-          }
-        }),
+      const answers = await this.polls.first(
+        [...asked].map(([broker, wanted]) => ({
+          broker,
+          named: JSON.stringify([wanted, limits]),
+          ask: () => pollOf(broker, wanted, limits),
+        })),
       );
-      return positions.flatMap((position) => found.get(position) ?? []);
+      const found = new Map(answers.flatMap((answer) => [...answer]));
+      return positions.flatMap((position) => found.get(placeOf(position)) ?? []);
     });
   }
 
@@ -133,6 +139,21 @@ class BrokerRawReader implements RawReader {
     if (this.cluster === used) this.cluster = null;
     if (used !== null) await ended(used.close());
   }
+}
+
+/** Without a wait every answer counts: all of them are waited for. */
+async function pollOf(broker: Connection, wanted: readonly ReadPosition[], limits: FetchLimits): Promise<Poll<Answer>> {
+  const answer = new Map<string, ReadBatch>();
+  for (const [position, { failure, ...batch }] of await fetchFrom(broker, wanted, limits)) {
+    if (failure !== undefined) throw failure;
+    answer.set(placeOf(position), batch);
+  }
+  const isNews = limits.waitMs > 0 && [...answer.values()].some(({ records }) => records.length > 0);
+  return { answer, isNews };
+}
+
+function placeOf({ topic, partition }: TopicPartition): string {
+  return `${topic}/${String(partition)}`;
 }
 
 /** Errors: those of the client; Error without an offset in the answer. */

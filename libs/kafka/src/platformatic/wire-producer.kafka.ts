@@ -1,17 +1,19 @@
 // Wire producer: at least once, keys to partitions as Java does.
 //
 // Invariants
-//   I1. One round in flight, one request for each partition; what is sent meanwhile goes together in the next.
+//   I1. Each partition has its lane: one that is slow or refuses holds up no other.
 //   I2. A send resolves only after every record of it was acknowledged.
-//   I3. After a failure nothing of what was known of the cluster is believed: connections and leaders are asked for anew.
+//   I3. What a broker refuses of a partition, its leader is asked for anew; where no answer came, connections are new, too.
 import { Failure, partitionForKey, systemClock } from '@recourse/kernel';
 import type { OutgoingRecord, WireProducer } from '../kafka.port.js';
 import { CONNECTION_TIMEOUT_MS } from '../options.js';
 import type { KafkaOptions } from '../options.js';
 import { ended, within } from '../time-limit.js';
-import { BrokerCluster } from './cluster.kafka.js';
-import { asFailure } from './failures.kafka.js';
+import { BrokerCluster, NoLeader } from './cluster.kafka.js';
+import { asFailure, refusalIn } from './failures.kafka.js';
 import { baseOffsetIn, produceTo } from './produce.kafka.js';
+import { Lane, Sending } from './wire-lane.kafka.js';
+import type { Parcel } from './wire-lane.kafka.js';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const ATTEMPTS_MAX = 8;
@@ -20,18 +22,13 @@ const PAUSE_MAX_MS = 2_000;
 /** Leaders and partitions of a topic are asked for again after this, milliseconds: others may have added some. */
 const BELIEVED_MS = 300_000;
 
+/** What a producer needs of the brokers. */
+export type Leaders = Pick<BrokerCluster, 'connect' | 'partitionCount' | 'leaderOf' | 'forget' | 'close'>;
+
 interface Waiting {
   readonly topic: string;
   readonly records: readonly OutgoingRecord[];
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** What goes to one partition in one request. */
-interface Part {
-  readonly topic: string;
-  readonly partition: number;
-  readonly records: OutgoingRecord[];
+  readonly sending: Sending;
 }
 
 /**
@@ -52,16 +49,17 @@ export async function connectWireProducer(options: KafkaOptions): Promise<WirePr
   return producer;
 }
 
-class BrokerWireProducer implements WireProducer {
-  private cluster: BrokerCluster;
+/** `open`: a cluster that was not asked yet; each attempt ends within `answerWithinMs`. */
+export class BrokerWireProducer implements WireProducer {
+  private cluster: Leaders;
   private believedUntil = 0;
   private waiting: Waiting[] = [];
-  private draining = false;
-  private drained: Promise<void> = Promise.resolve();
+  private routing: Promise<void> | null = null;
+  private readonly lanes = new Map<string, Lane>();
   private closed = false;
 
   constructor(
-    private readonly open: () => BrokerCluster,
+    private readonly open: () => Leaders,
     private readonly answerWithinMs: number,
   ) {
     this.cluster = this.opened();
@@ -74,96 +72,108 @@ class BrokerWireProducer implements WireProducer {
   send(topic: string, records: readonly OutgoingRecord[]): Promise<void> {
     if (this.closed) return Promise.reject(new Failure('BROKER_UNAVAILABLE', 'the producer is closed'));
     return new Promise((resolve, reject) => {
-      this.waiting.push({ topic, records, resolve, reject });
-      if (!this.draining) this.drained = this.drain();
+      this.waiting.push({ topic, records, sending: new Sending(records.length, resolve, reject) });
+      this.routing ??= this.route();
     });
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    await this.drained;
+    await this.routing;
+    await Promise.all([...this.lanes.values()].map((lane) => lane.rest()));
     await ended(this.cluster.close());
   }
 
-  private async drain(): Promise<void> {
-    this.draining = true;
-    // What is sent in the same turn goes together: nothing waits for it, and it is one round.
+  /** In the order in which they were sent, by whichever lane. */
+  private async route(): Promise<void> {
+    // What is sent in the same turn goes together: nothing waits for it, and it is one request for each partition.
     await Promise.resolve();
     while (this.waiting.length > 0) {
-      const round = this.waiting;
+      const taken = this.waiting;
       this.waiting = [];
-      await this.sendRound(round);
+      for (const [topic, sends] of Map.groupBy(taken, (one) => one.topic)) await this.hand(topic, sends);
     }
     // In the same turn as the last look: a send in between would wait for ever.
-    this.draining = false;
+    this.routing = null;
   }
 
-  private async sendRound(round: readonly Waiting[]): Promise<void> {
-    const failure = await this.sendWithRetries(round);
-    if (failure === null)
-      round.forEach(({ resolve }) => {
-        resolve();
-      });
-    // One bad send must not fail its neighbours: alone, each gets its own answer (at least once allows the repeat).
-    else if (round.length > 1 && failure.code !== 'BROKER_UNAVAILABLE')
-      for (const send of round) await this.sendRound([send]);
-    else
-      round.forEach(({ reject }) => {
-        reject(failure);
-      });
+  private async hand(topic: string, sends: readonly Waiting[]): Promise<void> {
+    const count = await this.countOf(topic);
+    if (count instanceof Failure) {
+      for (const { sending } of sends) sending.failed(count);
+      return;
+    }
+    const parcels = sends.flatMap(({ records, sending }) => records.map((record): Parcel => ({ record, sending })));
+    for (const [partition, own] of Map.groupBy(parcels, ({ record }) => partitionForKey(record.key, count)))
+      this.laneOf(topic, partition).push(own);
   }
 
-  private async sendWithRetries(round: readonly Waiting[]): Promise<Failure | null> {
-    const topics = [...new Set(round.map(({ topic }) => topic))].join(', ');
+  private async countOf(topic: string): Promise<number | Failure> {
     for (let attempt = 1; ; attempt += 1) {
+      const used = this.believed();
       try {
-        await within(this.sendNow(round), this.answerWithinMs, 'send');
-        return null;
+        return await within(used.partitionCount(topic), this.answerWithinMs, topic);
       } catch (error) {
-        const failure = asFailure(error, topics);
-        this.renew();
+        const failure = asFailure(error, topic);
+        this.doubt(used, topic, error);
         if (failure.code !== 'BROKER_UNAVAILABLE' || attempt === ATTEMPTS_MAX || this.closed) return failure;
       }
       await systemClock.sleep(Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
     }
   }
 
-  private async sendNow(round: readonly Waiting[]): Promise<void> {
-    if (systemClock.monotonic() > this.believedUntil) this.renew();
-    const parts = await this.partsOf(round);
-    const answers = await Promise.allSettled(
-      parts.map(async ({ topic, partition, records }) => {
-        const broker = await this.cluster.leaderOf(topic, partition);
-        baseOffsetIn(await produceTo(broker, { topic, partition, timeoutMs: REQUEST_TIMEOUT_MS }, records), partition);
-      }),
-    );
-    // Every answer is in before the next round leaves: what is sent again must not overtake what is under way.
-    const failed = answers.find((answer) => answer.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+  private laneOf(topic: string, partition: number): Lane {
+    const place = `${topic}/${String(partition)}`;
+    const known = this.lanes.get(place);
+    if (known !== undefined) return known;
+    const lane = new Lane({
+      place,
+      send: (records) => this.sendTo(topic, partition, records),
+      isClosed: () => this.closed,
+    });
+    this.lanes.set(place, lane);
+    return lane;
   }
 
-  private async partsOf(round: readonly Waiting[]): Promise<readonly Part[]> {
-    const parts = new Map<string, Part>();
-    for (const { topic, records } of round) {
-      const count = await this.cluster.partitionCount(topic);
-      for (const record of records) {
-        const partition = partitionForKey(record.key, count);
-        const place = `${topic}/${String(partition)}`;
-        const part = parts.get(place) ?? { topic, partition, records: [] };
-        parts.set(place, part);
-        part.records.push(record);
-      }
+  private async sendTo(topic: string, partition: number, records: readonly OutgoingRecord[]): Promise<void> {
+    const used = this.cluster;
+    const produce = async (): Promise<void> => {
+      const broker = await used.leaderOf(topic, partition);
+      baseOffsetIn(await produceTo(broker, { topic, partition, timeoutMs: REQUEST_TIMEOUT_MS }, records), partition);
+    };
+    try {
+      await within(produce(), this.answerWithinMs, 'send');
+    } catch (error) {
+      this.doubt(used, topic, error);
+      throw error;
     }
-    return [...parts.values()];
   }
 
-  private renew(): void {
-    void ended(this.cluster.close());
-    this.cluster = this.opened();
+  /** The cluster as far as it is believed. */
+  private believed(): Leaders {
+    if (systemClock.monotonic() > this.believedUntil) {
+      this.cluster.forget();
+      this.believedUntil = systemClock.monotonic() + BELIEVED_MS;
+    }
+    return this.cluster;
   }
 
-  private opened(): BrokerCluster {
+  /** After a failure who leads is asked for anew, and where nobody answered, by new connections: others may wait there, too. */
+  private doubt(used: Leaders, topic: string, error: unknown): void {
+    if (refusalIn(error) !== null || isAnswer(error)) used.forget(topic);
+    else if (used === this.cluster) {
+      void ended(used.close());
+      this.cluster = this.opened();
+    }
+  }
+
+  private opened(): Leaders {
     this.believedUntil = systemClock.monotonic() + BELIEVED_MS;
     return this.open();
   }
+}
+
+/** The cluster answered, and named no leader. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof NoLeader || (error instanceof Failure && error.code === 'TOPIC_MISSING');
 }
