@@ -2,6 +2,33 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'deploy-idle-is-ready-whatever',
+    requirement: 'deploy/idle',
+    spec: 'libs/service/src/pulse.unit.spec.ts',
+    test: 'a process that owns no partition is not ready while its database does not answer, says why, and is ready once it does',
+    file: 'libs/service/src/pulse.ts',
+    find: 'return { ...health, ready: false, detail',
+    replace: 'return { ...health, detail',
+  },
+  {
+    id: 'deploy-hashes-take-all-connections',
+    requirement: 'deploy/idle',
+    spec: 'libs/service/src/state-hashes.unit.spec.ts',
+    test: 'hashes of partitions are made one at a time, and shared by all who ask for one meanwhile',
+    file: 'libs/service/src/state-hashes.ts',
+    find: 'const made = this.last.then(make, make);',
+    replace: 'const made = make();',
+  },
+  {
+    id: 'deploy-each-who-asks-looks',
+    requirement: 'deploy/stuck',
+    spec: 'libs/service/src/elsewhere.unit.spec.ts',
+    test: 'a partition of another process is asked about once for all who ask meanwhile, and by few questions at a time',
+    file: 'libs/service/src/elsewhere.ts',
+    find: 'return this.#looks.of(here.join(), () => this.#look(new Set(here)));',
+    replace: 'return this.#look(new Set(here));',
+  },
+  {
     id: 'edge-console-one-person-fills-it',
     requirement: 'edge/console',
     spec: 'apps/console/src/sign-in/sign-in.unit.spec.ts',

@@ -4,6 +4,7 @@
 import type { ProjectedHead, ServiceCore } from '@recourse/event-log';
 import { within } from '@recourse/kafka';
 import type { RawReader } from '@recourse/kafka';
+import { SharedLooks } from './shared-looks.js';
 
 export interface ElsewhereOptions {
   readonly cores: readonly Pick<ServiceCore, 'log' | 'inputs'>[];
@@ -30,22 +31,33 @@ export interface ElsewherePartition {
 }
 
 const PATIENCE_MS = 1_000;
+const ASKED_TOGETHER = 3;
 
 export class Elsewhere {
   #reading: ReturnType<ElsewhereOptions['reader']> | undefined;
+  readonly #looks = new SharedLooks<readonly ElsewherePartition[] | null>();
 
   constructor(private readonly options: ElsewhereOptions) {}
 
   /** Partitions of the logs without those that are owned here; null where nobody can tell. Never fails. */
-  async but(
+  but(
     owned: readonly { readonly log: string; readonly partition: number }[],
   ): Promise<readonly ElsewherePartition[] | null> {
-    const here = new Set(owned.map(({ log, partition }) => `${log}/${String(partition)}`));
+    const here = owned.map(({ log, partition }) => `${log}/${String(partition)}`).sort();
+    return this.#looks.of(here.join(), () => this.#look(new Set(here)));
+  }
+
+  /** What is asked goes by the connections of the loops: few questions at a time, and none once nobody waits. */
+  async #look(here: ReadonlySet<string>): Promise<readonly ElsewherePartition[] | null> {
+    const over = new AbortController();
+    const patienceMs = this.options.patienceMs ?? PATIENCE_MS;
     try {
-      return await within(this.#others(here), this.options.patienceMs ?? PATIENCE_MS, 'partitions of others');
+      return await within(this.#others(here, over.signal), patienceMs, 'partitions of others');
     } catch {
       await this.close();
       return null;
+    } finally {
+      over.abort();
     }
   }
 
@@ -55,14 +67,18 @@ export class Elsewhere {
     await reading?.then((reader) => reader.close()).catch(() => undefined);
   }
 
-  async #others(here: ReadonlySet<string>): Promise<readonly ElsewherePartition[]> {
+  async #others(here: ReadonlySet<string>, over: AbortSignal): Promise<readonly ElsewherePartition[]> {
     const { cores, partitionCount } = this.options;
-    const found = cores.map(async (core) => {
+    const found: ElsewherePartition[] = [];
+    for (const core of cores) {
       const partitions = Array.from({ length: await partitionCount(core.log) }, (_, partition) => partition);
       const others = partitions.filter((partition) => !here.has(`${core.log}/${String(partition)}`));
-      return Promise.all(others.map((partition) => this.#told(core, partition)));
-    });
-    return (await Promise.all(found)).flat();
+      for (let at = 0; at < others.length && !over.aborted; at += ASKED_TOGETHER) {
+        const asked = others.slice(at, at + ASKED_TOGETHER).map((partition) => this.#told(core, partition));
+        found.push(...(await Promise.all(asked)));
+      }
+    }
+    return found;
   }
 
   async #told({ log, inputs }: ElsewhereOptions['cores'][number], partition: number): Promise<ElsewherePartition> {

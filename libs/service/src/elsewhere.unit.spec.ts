@@ -53,6 +53,28 @@ describe('a partition of another process', () => {
     expect(asked).toEqual([`${WIRE}/1`, `${WIRE}/2`]);
   });
 
+  it('is asked about once for all who ask meanwhile, and by few questions at a time', async () => {
+    let [asked, open, most] = [0, 0, 0];
+    const head = async (): Promise<null> => {
+      asked += 1;
+      most = Math.max(most, (open += 1));
+      await Promise.resolve();
+      open -= 1;
+      return null;
+    };
+    const range = () => Promise.resolve({ low: 0, high: 0 });
+    const elsewhere = new Elsewhere({
+      cores: [CORE],
+      partitionCount: () => Promise.resolve(12),
+      head,
+      reader: () => Promise.resolve({ range, close: () => Promise.resolve() }),
+    });
+    const all = await Promise.all(Array.from({ length: 100 }, () => elsewhere.but([])));
+    expect(all.map((one) => one?.length)).toEqual(all.map(() => 12));
+    // The first look, and one that all the others share.
+    expect([asked, most]).toEqual([24, 3]);
+  });
+
   it('is asked for nowhere by who owns all', async () => {
     const { elsewhere, asked } = service();
     expect(await elsewhere.but([0, 1, 2].map((partition) => ({ log: LOG, partition })))).toEqual([]);

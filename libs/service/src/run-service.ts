@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { Provider, Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { systemClock } from '@recourse/kernel';
-import { createServiceRuntime, PARKED_KIND, showLoaded, Vault, withCommonKinds } from '@recourse/event-log';
+import { createServiceRuntime, PARKED_KIND, showLoaded, Vault } from '@recourse/event-log';
 import type { AcceptedRecord, ChangedRow, ServiceCore } from '@recourse/event-log';
 import type { Kafka, Signing } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
@@ -21,7 +21,7 @@ import { EventLogTransport } from './event-log.transport.js';
 import { PostgresKeyStore } from './outbound/postgres-key-store.js';
 import { PostgresPresence } from './outbound/postgres-presence.js';
 import { PostgresDatabase } from './outbound/postgres-database.js';
-import type { ProjectedLog, ProjectedView } from './outbound/postgres-schema.js';
+import type { ProjectedView } from './outbound/postgres-schema.js';
 import { FirstMet } from './first-met.js';
 import { knownSchemas } from './known-schemas.js';
 import type { KnownSchemas } from './known-schemas.js';
@@ -38,6 +38,8 @@ import type { RunningService } from './running-service.js';
 import { databaseUrlOf, jwksOf, keyStoreUrlOf, limitsOf } from './service-config.js';
 import type { ServiceConfig } from './service-config.js';
 import type { ServiceContext, ServiceDefinition } from './service-context.js';
+import { logsOf } from './projected-logs.js';
+import { Pulse } from './pulse.js';
 import { ServiceHost } from './service-host.js';
 import type { ServiceDatabase } from './service-host.js';
 import { ServiceModule } from './service.module.js';
@@ -238,30 +240,42 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
     edgeKey: config.edgeKey,
     sealing,
     sessionTimeoutMs: config.sessionTimeoutMs,
-    peers: {
-      presence: new PostgresPresence(databaseUrlOf(config)),
-      kin: `${spec.name}-`,
-      onEvent: (event) => {
-        tellOfPeers(event, metrics, parts.logger);
-      },
-    },
+    peers: peersOf(parts),
     settings: { clockAheadMaxMs: config.clockAheadMaxMs },
     onEvent: (event) => {
       observe(event, parts);
     },
   });
   const standing = standingOf(runtime, standingOptions(parts, database));
+  const pulse = new Pulse({ ping: () => database.ping(), isIdle: () => runtime.loops().length === 0 });
   return {
     start: async () => {
       await runtime.start();
+      pulse.start();
       void schemas.learn();
     },
-    health: () => runtime.health(),
+    health: () => pulse.over(runtime.health()),
     projected: (log, partition) => projectedIn(runtime.loops(), log, partition),
     view: (name) => runtime.view(name),
     stop: async () => {
       await standing.close();
+      await pulse.stop();
       await runtime.stop();
+    },
+  };
+}
+
+function peersOf({
+  config,
+  spec,
+  metrics,
+  logger,
+}: Parts): NonNullable<Parameters<typeof createServiceRuntime>[0]['peers']> {
+  return {
+    presence: new PostgresPresence(databaseUrlOf(config)),
+    kin: `${spec.name}-`,
+    onEvent: (event) => {
+      tellOfPeers(event, metrics, logger);
     },
   };
 }
@@ -283,12 +297,4 @@ function observe(event: PlacedEvent, parts: Parts): void {
   if (event.kind !== 'accepted') return;
   spec.measure?.(event.record, metrics, event.rows);
   if (traces !== NO_TRACES) for (const span of spec.trace?.(event.record, event.rows) ?? []) traces.tell(span);
-}
-
-/** The logs whose rows and heads live in the service's database: its own, and those derived from them. */
-function logsOf(cores: readonly ServiceCore[], views: ServiceSpec['views'] = {}): readonly ProjectedLog[] {
-  return cores.flatMap(({ log, kinds, derived }) => [
-    { log, kinds: withCommonKinds(kinds), views: views[log] ?? [] },
-    ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
-  ]);
 }

@@ -8,6 +8,8 @@ import type { ProjectedHere, RunningService } from './running-service.js';
 
 export interface ServiceDatabase extends ProjectionReads {
   partition(log: string, partition: number): PartitionStore;
+  /** Errors: Failure(DATABASE_UNAVAILABLE). */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -19,6 +19,7 @@ function parts({
     partition: () => {
       throw new Error('not asked');
     },
+    ping: () => Promise.resolve(),
     close: () => {
       told.push('database closed');
       return Promise.resolve();

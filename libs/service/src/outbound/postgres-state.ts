@@ -33,7 +33,8 @@ const STRAYS_MAX = 20;
 
 /** One snapshot, so that what is projected meanwhile changes nothing. */
 export const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-const PAGE = 2_000;
+/** Rows of one page are read and hashed in one go: a loop waits for its turn meanwhile. */
+const PAGE = 200;
 
 /** Reads the states of a service's projections. Errors: Failure(DATABASE_UNAVAILABLE). */
 export interface ProjectedStates {

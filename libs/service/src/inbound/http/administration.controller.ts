@@ -9,6 +9,7 @@ import { EdgeRefusal } from '../../edge/problem.js';
 import { idText, reasonText } from '../../edge/validate.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { ServiceContext } from '../../service-context.js';
+import { StateHashes } from '../../state-hashes.js';
 import { FromCaller } from './caller.js';
 import type { Caller } from './caller.js';
 import { Commands, send } from './commands.js';
@@ -32,11 +33,15 @@ const KEY_TRIES_MAX = 100_000;
 @ApiBearerAuth()
 @Controller('v1')
 export class AdministrationController {
+  private readonly hashes: StateHashes;
+
   constructor(
     @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
     @Inject(Reads) private readonly reads: Reads,
     @Inject(Commands) private readonly commands: Commands,
-  ) {}
+  ) {
+    this.hashes = new StateHashes((log, partition) => service.host.partition(log, partition));
+  }
 
   @ReadRoute('commands/:ticket', 'What became of a command: its answer, or 202 while there is none.')
   async command(@FromCaller() caller: Caller, @Param('ticket') ticket: string): Promise<void> {
@@ -119,9 +124,8 @@ export class AdministrationController {
     @Queried(stateHashQuery) { log: named, partition }: z.infer<typeof stateHashQuery>,
   ): Promise<unknown> {
     const log = this.logOf(named);
-    const store = this.service.host.partition(log, partition);
-    const [head, hash] = [await store.head(), await store.stateHash()];
-    return { log, partition, seq: head?.seq ?? 0, state_hash: hash };
+    const { seq, hash } = await this.hashes.of(log, partition);
+    return { log, partition, seq, state_hash: hash };
   }
 
   private async resolve(
