@@ -55,7 +55,7 @@ function gaugesOf({ loops = [], range, parkedOpen = () => Promise.resolve(0) }: 
 }
 
 describe('the gauges of inputs', () => {
-  it('tell how far a loop is behind the ends of what it reads, each end asked once', async () => {
+  it('tell how far what is read is behind the end of each input, each end asked once', async () => {
     const loops = [
       loop(0, { [`${WIRE}/0`]: 90, [`${OTHER}/0`]: 7 }),
       loop(1, { [`${WIRE}/1`]: 50, [`${OTHER}/0`]: 2 }),
@@ -65,15 +65,67 @@ describe('the gauges of inputs', () => {
     const text = await metrics.text();
     for (const [partition, topic, records] of [
       [0, WIRE, 10],
-      [0, OTHER, 0],
       [1, WIRE, 0],
-      [1, OTHER, 5],
+      [0, OTHER, 5],
     ]) {
       expect(text).toContain(
         `recourse_cursor_lag_records{log="${LOG}",partition="${String(partition)}",topic="${String(topic)}"} ${String(records)}`,
       );
     }
     expect(asked.sort()).toEqual([`${OTHER}/0`, `${WIRE}/0`, `${WIRE}/1`].sort());
+  });
+
+  it('count an input that every loop of a log reads once, by the loop that is furthest behind', async () => {
+    const loops = [0, 1].map((partition) => loop(partition, { [`${WIRE}/0`]: 90 + partition, [`${WIRE}/1`]: 20 }));
+    const { gauges, metrics } = gaugesOf({ loops });
+    await gauges.refresh();
+    expect((await metrics.text()).match(/(?<=recourse_cursor_lag_records)\{.*/g)).toEqual([
+      `{log="${LOG}",partition="0",topic="${WIRE}"} 10`,
+      `{log="${LOG}",partition="1",topic="${WIRE}"} 30`,
+    ]);
+  });
+
+  it('ask many ends side by side, some at a time: what waits for the slowest of them waits for no sum', async () => {
+    const ends = Array.from({ length: 150 }, (_, partition) => [`${WIRE}/${String(partition)}`, 0] as const);
+    let [open, most] = [0, 0];
+    const answers: (() => void)[] = [];
+    const range: RawReader['range'] = async () => {
+      open += 1;
+      most = Math.max(most, open);
+      await new Promise<void>((resolve) => answers.push(resolve));
+      open -= 1;
+      return { low: 0, high: 3 };
+    };
+    const { gauges, metrics } = gaugesOf({ loops: [loop(0, Object.fromEntries(ends))], range });
+    const refreshed = gauges.refresh();
+    let rounds = 0;
+    for (let answered = 0; answered < ends.length; rounds += 1) {
+      while (answers.length === 0) await new Promise(setImmediate);
+      answered += answers.length;
+      for (const answer of answers.splice(0)) answer();
+    }
+    await refreshed;
+    expect([rounds, most]).toEqual([3, 64]);
+    expect((await metrics.text()).match(/recourse_cursor_lag_records\{.* 3$/gm)).toHaveLength(150);
+  });
+
+  it('are told as they were while the new is asked for, and no more once nobody can say', async () => {
+    let answer: ReturnType<RawReader['range']> = Promise.resolve({ low: 0, high: 100 });
+    let parked = Promise.resolve(3);
+    const told = [`recourse_cursor_lag_records{log="${LOG}",partition="0",topic="${WIRE}"} 10`, '} 3'];
+    const { gauges, metrics } = gaugesOf({
+      loops: [loop(0, { [`${WIRE}/0`]: 90 })],
+      range: () => answer,
+      parkedOpen: () => parked,
+    });
+    await gauges.refresh();
+    const slow = Promise.withResolvers<never>();
+    answer = parked = slow.promise;
+    await gauges.refresh();
+    for (const one of told) expect(await metrics.text()).toContain(one);
+    slow.reject(new Error('away'));
+    await gauges.refresh();
+    expect(await metrics.text()).not.toMatch(/recourse_(cursor_lag_records|parked_open)\{/);
   });
 
   it("tell the service's own beside them, and lose none where those cannot be asked", async () => {

@@ -85,7 +85,7 @@ export const METRICS = {
   cursorLag: {
     name: 'recourse_cursor_lag_records',
     kind: 'gauge',
-    help: 'Records between what was read of an input and its end, over its partitions.',
+    help: 'Records between what was read of a partition of an input and its end, by the loop of this process that is furthest behind.',
     labels: ['log', 'partition', 'topic'],
   },
   inputsWaiting: {
@@ -109,7 +109,7 @@ export const METRICS = {
   parkedOpen: {
     name: 'recourse_parked_open',
     kind: 'gauge',
-    help: 'Parked records nobody has decided on.',
+    help: 'Parked records nobody has decided on, in the whole log: each process tells the same.',
     labels: ['log'],
   },
   obligationAgeSeconds: {
