@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
+import { LIMIT_RATES } from '@recourse/service';
 import { METRICS } from '@recourse/telemetry';
 import { parse } from 'yaml';
 import { pinnedVersion } from '../../scripts/lib/artifacts.mjs';
@@ -180,6 +181,7 @@ describe('the installation on one host', () => {
 
 interface Rule {
   readonly alert: string;
+  readonly labels: Readonly<Record<string, string>>;
   readonly expr: string;
   readonly annotations: Readonly<Record<string, string>>;
 }
@@ -191,20 +193,21 @@ interface Panel {
 /** Names of ours in an expression; those of a histogram without the ending of its series. */
 function metricsIn(expression: string): readonly string[] {
   const known = new Map(Object.values(METRICS).map((metric) => [metric.name as string, metric.kind]));
-  const names = expression.match(/\brecourse_[a-z0-9_]+/g) ?? [];
+  const names = expression.match(/\brecourse_(?!release=)[a-z0-9_]+/g) ?? [];
   return names.map((name) => {
     const histogram = name.replace(/_(bucket|sum|count)$/, '');
     return known.get(histogram) === 'histogram' ? histogram : name;
   });
 }
 
+const OF_SCRAPING: readonly (string | undefined)[] = ['le', 'service', 'recourse_release'];
 /** Labels that an expression groups by or selects; those of scraping and of histograms left out. */
 function labelsIn(expression: string): readonly string[] {
   const grouped = [...expression.matchAll(/\b(?:by|without) \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(','));
   const selected = [...expression.matchAll(/\{([^}]*)\}/g)].flatMap(
     ([, list = '']) => list.match(/\w+(?=[=!]~?")/g) ?? [],
   );
-  return [...grouped, ...selected].map((label) => label.trim()).filter((label) => !['le', 'service'].includes(label));
+  return [...grouped, ...selected].map((label) => label.trim()).filter((label) => !OF_SCRAPING.includes(label));
 }
 
 /** Alerts that mean many, or that a log grows at all: of these the first event tells nothing. */
@@ -235,6 +238,47 @@ describe('alerts and dashboard', () => {
     expect(names.filter((name) => !metrics.has(name))).toEqual([]);
     const labels = new Set(names.flatMap((name) => metrics.get(name) ?? []));
     expect(labelsIn(expression).filter((label) => !labels.has(label))).toEqual([]);
+  });
+
+  it.each(shown)('%s looks at one installation, whatever else the same Prometheus sees', (_title, expression) => {
+    const own = expression.match(/\brecourse_(?!release=)[a-z0-9_]+\{recourse_release="(\$release)?"[,}]/g) ?? [];
+    expect(own).toHaveLength(metricsIn(expression).length);
+  });
+
+  it('an alert names the installation that it is about, as the chart writes it in', () => {
+    expect(rules.filter(({ labels }) => labels['recourse_release'] !== '')).toEqual([]);
+    expect(rules.filter(({ expr }) => expr.includes('$release'))).toEqual([]);
+  });
+
+  it('what each instance tells of the same table or input is not added up', () => {
+    const told = (metric: string): readonly string[] =>
+      shown.flatMap(([, expression]) => (expression.includes(metric) ? [expression.split(metric)[0] ?? ''] : []));
+    expect(told('recourse_parked_open')).toEqual(['max by (log) (', 'max by (log) (']);
+    const once = 'sum by (log, topic) (max by (log, topic, partition) (';
+    expect(told('recourse_cursor_lag_records')).toEqual([once, once]);
+  });
+
+  it('a copy that is damaged is told apart from what ends by itself, of which nothing is given up', () => {
+    const told = rules.filter(({ expr }) => expr.includes('recourse_fetches_failed_total'));
+    const codes = told.map(({ alert, expr, labels }) => [
+      alert,
+      [...new Set(expr.match(/code[!=~]+"[^"]*"/g))].join(),
+      labels['severity'],
+    ]);
+    expect(codes).toEqual([
+      ['RecourseFetchesFail', 'code="FETCH_BROKEN"', 'critical'],
+      ['RecourseInputsHeldUp', 'code!="FETCH_BROKEN"', 'warning'],
+    ]);
+    const chapter = textOf(RUNBOOKS).split('## RecourseInputsHeldUp')[1]?.split('\n## ')[0] ?? '';
+    expect(chapter).toContain('clocks-and-outages.md#a-transaction-that-nobody-ends');
+    expect(chapter).not.toContain('accept-loss');
+  });
+
+  it('an alert on tokens that are none fires well below what an instance lets one address try', () => {
+    const { expr = '' } = rules.find(({ alert }) => alert === 'RecourseRequestsRefused') ?? {};
+    const perSecond = Number(/> ([\d.]+)$/.exec(expr)?.[1]);
+    expect(perSecond).toBeGreaterThan(0);
+    expect(perSecond).toBeLessThanOrEqual(LIMIT_RATES.badTokens.perSecond / 2);
   });
 
   it('an alert is not one that only a dashboard shows: each has its own chapter in the runbooks, and no chapter is left over', () => {

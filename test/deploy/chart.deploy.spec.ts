@@ -40,17 +40,17 @@ function run(program: string, args: readonly string[], input?: string): Ran {
 
 type Values = Readonly<Record<string, unknown>>;
 let written = 0;
-/** Renders the example's values with some changed. */
-function render(changed: Values = {}): Ran {
+/** Renders the example's values with some changed, as a release of the name in the namespace of that name. */
+function render(changed: Values = {}, release = 'recourse'): Ran {
   written += 1;
   const file = join(scratch, `values-${String(written)}.yaml`);
   writeFileSync(file, stringify(changed));
   return run(tools.helm, [
     'template',
-    'recourse',
+    release,
     CHART,
     '-n',
-    'recourse',
+    release,
     '--kube-version',
     OLDEST,
     '-f',
@@ -101,6 +101,7 @@ interface Manifest {
     readonly template: { readonly spec: Pod };
     readonly authorization: { readonly acls: readonly Acl[] };
     readonly quotas?: Readonly<Record<string, number>>;
+    readonly podMetricsEndpoints?: readonly { readonly relabelings: unknown }[];
     readonly volumeClaimTemplates: readonly Claim[];
     readonly persistentVolumeClaimRetentionPolicy: unknown;
     readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
@@ -489,9 +490,48 @@ describe('alerts', () => {
     expect(alertsIn(render({ auditor: { enabled: false } }))).toEqual(all.filter((one) => one !== 'RecourseHeadsOld'));
   });
 
+  it('of one release are about its own targets, also where another under the same Prometheus is well', () => {
+    const files = ['blue', 'green'].map((release) => {
+      const all = manifests(render({}, release));
+      const specOf = (wanted: string): Manifest['spec'] | undefined => all.find(({ kind }) => kind === wanted)?.spec;
+      expect(specOf('PodMonitor')?.podMetricsEndpoints?.map(({ relabelings }) => relabelings)).toEqual([
+        [{ targetLabel: 'recourse_release', replacement: `${release}/${release}` }],
+      ]);
+      const file = join(scratch, `alerts-${release}.yaml`);
+      writeFileSync(file, stringify(specOf('PrometheusRule')));
+      return file;
+    });
+    const ready = (release: string, values: string): object => ({
+      series: `recourse_ready{recourse_release="${release}/${release}",service="mutation-ledger",pod="${release}"}`,
+      values,
+    });
+    const firing = (alert: string, service: string, release: string): object => ({
+      expr: `count(ALERTS{alertname="${alert}",alertstate="firing",service="${service}",recourse_release=~"${release}"})`,
+      eval_time: '20m',
+      exp_samples: [{ labels: '{}', value: 1 }],
+    });
+    const test = {
+      interval: '1m',
+      input_series: [ready('blue', '0x30'), ready('green', '1x30')],
+      promql_expr_test: [
+        firing('RecourseNotReady', 'mutation-ledger', 'blue/blue'),
+        firing('RecourseNotReady', 'mutation-ledger', '.*'),
+        firing('RecourseAbsent', 'notifier', 'blue/blue'),
+        firing('RecourseAbsent', 'notifier', 'green/green'),
+      ],
+    };
+    const rules = join(scratch, 'releases.test.yaml');
+    writeFileSync(rules, stringify({ rule_files: files, evaluation_interval: '1m', tests: [test] }));
+    const { status, out } = run(tools.promtool, ['test', 'rules', rules]);
+    expect([status, out]).toEqual([0, expect.stringContaining('SUCCESS')]);
+  });
+
   it('reach the cluster as they stand, with runbooks where they are published, and so does the dashboard', () => {
     const alerts = textOf('deploy/helm/recourse/files/alerts.yaml');
-    const published = alerts.replaceAll('https://runbooks.invalid/runbooks.md', 'https://docs.example.org/runbooks.md');
+    const published = alerts
+      .replaceAll('https://runbooks.invalid/runbooks.md', 'https://docs.example.org/runbooks.md')
+      .replaceAll('recourse_release=""', 'recourse_release="recourse/recourse"')
+      .replaceAll("recourse_release: ''", 'recourse_release: recourse/recourse');
     expect(named('PrometheusRule', 'recourse').spec).toEqual(parse(published));
     const dashboard = textOf('deploy/helm/recourse/files/dashboard.json');
     expect(named('ConfigMap', 'recourse-dashboard').data).toEqual({ 'recourse.json': dashboard });
