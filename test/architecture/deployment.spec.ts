@@ -14,6 +14,7 @@ const COMPOSE = 'deploy/compose/compose.yaml';
 const ALERTS = 'deploy/helm/recourse/files/alerts.yaml';
 const DASHBOARD = 'deploy/helm/recourse/files/dashboard.json';
 const RUNBOOKS = 'docs/guides/runbooks.md';
+const DEPLOY = 'docs/guides/deploy.md';
 const SECRETS = '/run/secrets/';
 
 const stages = containerStages();
@@ -79,6 +80,39 @@ describe.each(AUDITING)('the image of %s', (program) => {
     expect(healthcheck).toContain('/health/live');
     const http = { auditor: 'http/health.ts', witness: 'witness/witness.http.ts' } as const;
     expect(textOf(`apps/auditor/src/${http[program]}`)).toContain("'/health/live'");
+  });
+});
+
+describe('the chart', () => {
+  const template = (name: string): string => textOf(`deploy/helm/recourse/templates/${name}.yaml`);
+
+  it('restarts no service that waits for its database or its brokers, however long they are away', () => {
+    const probes = [...template('programs').matchAll(/(\w+)Probe:\s+httpGet: \{ path: ([^,]+),/g)];
+    // As libs/service/src/program-host.ts answers meanwhile: live, neither started nor ready.
+    expect(probes.map(([, probe, path]) => [probe, path])).toEqual([
+      ['startup', '/health/live'],
+      ['liveness', '/health/live'],
+      ['readiness', '/health/ready'],
+    ]);
+  });
+
+  it('replaces an auditor or a witness that does not become ready', () => {
+    expect(template('auditing')).toMatch(/^ {2}podManagementPolicy: Parallel$/m);
+    expect(textOf(DEPLOY)).not.toContain('rollout restart statefulset');
+  });
+
+  it('stops the auditor with the services for a backup and a restore, since it writes a log', () => {
+    const [, backup = ''] = textOf(DEPLOY).split('## Backup');
+    const stops = backup.match(/kubectl scale \S+(?= [^`]*--replicas=0)/g) ?? [];
+    expect(stops).toEqual(['kubectl scale deploy,statefulset']);
+  });
+
+  it('is installed before the passwords are copied that Strimzi makes of its users, and not waited for before', () => {
+    const [, steps = ''] = textOf(DEPLOY).split('## On a cluster');
+    const [install = '', ...others] =
+      steps.match(/^helm upgrade .*|^kubectl -n kafka .*|^kubectl -n recourse wait .*/gm) ?? [];
+    expect(install).toMatch(/^helm upgrade --install (?!.*--wait)/);
+    expect(others.map((line) => line.split(' ').slice(3, 5).join(' '))).toEqual(['wait kafkauser', 'wait deploy']);
   });
 });
 

@@ -38,6 +38,13 @@ export function scriptsIn(markdown: string): readonly string[] {
   return distinct(markdown.matchAll(/(?<=npm run )[\w:-]*\w/g));
 }
 
+/** Sentences that have somebody roll a release back with a value: Helm takes those of then, and no others. */
+export function rollbacksWithValues(markdown: string): readonly string[] {
+  return markdown
+    .split(/(?<=[.:;])\s/)
+    .filter((text) => /helm rollback/.test(text) && /--set|--values|\w=\w/.test(text));
+}
+
 function distinct(found: Iterable<RegExpMatchArray>): readonly string[] {
   return [...new Set([...found].map(([text]) => text))];
 }

@@ -3,7 +3,15 @@ import { describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../scripts/lib/paths.mjs';
-import { anchorOf, codesIn, isKnownVariable, pathsIn, scriptsIn, variablesIn } from './guides.decisions.js';
+import {
+  anchorOf,
+  codesIn,
+  isKnownVariable,
+  pathsIn,
+  rollbacksWithValues,
+  scriptsIn,
+  variablesIn,
+} from './guides.decisions.js';
 import { filesBelow, textOf } from './tree.testing.js';
 
 /** Capital words of the pages that are no codes of ours. */
@@ -60,6 +68,10 @@ describe.each(pages)('the page %s', (page) => {
   it('runs scripts that there are', () => {
     expect(scriptsIn(text).filter((script) => !scripts.includes(script))).toEqual([]);
   });
+
+  it('rolls no release back with a value, which Helm does not take', () => {
+    expect(rollbacksWithValues(text)).toEqual([]);
+  });
 });
 
 it('a page that names what is not there is noticed', () => {
@@ -76,4 +88,6 @@ it('a page that names what is not there is noticed', () => {
   ]);
   expect(pathsIn(bad).map(anchorOf)).toEqual([lost, 'libs/none']);
   expect(scriptsIn(bad)).toEqual(['nothing']);
+  const back = 'To go back, `helm rollback`, with `rollout=recreate`, and wait.';
+  expect(rollbacksWithValues(`Upgrade. ${back} \`helm rollback\` has none.`)).toEqual([back]);
 });

@@ -101,6 +101,7 @@ interface Manifest {
     readonly template: { readonly spec: Pod };
     readonly authorization: { readonly acls: readonly Acl[] };
     readonly quotas?: Readonly<Record<string, number>>;
+    readonly podManagementPolicy?: string;
     readonly podMetricsEndpoints?: readonly { readonly relabelings: unknown }[];
     readonly volumeClaimTemplates: readonly Claim[];
     readonly persistentVolumeClaimRetentionPolicy: unknown;
@@ -243,7 +244,7 @@ describe('a pod', () => {
       named('Deployment', `recourse-${program}`),
     ).containers;
     const routes = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet.path);
-    expect(routes).toEqual(['/health/startup', '/health/live', '/health/ready']);
+    expect(routes).toEqual(['/health/live', '/health/live', '/health/ready']);
     const controller = textOf('libs/service/src/inbound/http/health.controller.ts');
     for (const route of routes) expect(controller).toContain(`@Get('${(route ?? '').slice(1)}')`);
     expect(named('PodDisruptionBudget', `recourse-${program}`).spec.maxUnavailable).toBe(1);
@@ -300,7 +301,7 @@ describe.each(AUDITING)('the pod of %s', (program) => {
   });
 
   it('is one alone, is asked how it is, and keeps what it signed when the chart goes', () => {
-    expect(spec.replicas).toBe(1);
+    expect([spec.replicas, spec.podManagementPolicy]).toEqual([1, 'Parallel']);
     const routes = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet.path);
     expect(routes).toEqual(['/health/startup', '/health/live', '/health/ready']);
     expect(spec.volumeClaimTemplates.map(({ metadata }) => metadata.name)).toEqual(['kept']);
