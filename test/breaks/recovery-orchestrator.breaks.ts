@@ -2240,15 +2240,6 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (isCallErased({ call: null }))',
   },
   {
-    id: 'd61-erased-asked-about',
-    requirement: 'D61/undone',
-    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.facts.unit.spec.ts',
-    test: 'the facts people rely on, straight of a subject whose data was erased since are asked of nobody: no worker could look, and whoever decides is not kept waiting',
-    file: 'apps/recovery-orchestrator/src/rules/step/facts.decisions.ts',
-    find: ' && !isCallErased(step)',
-    replace: '',
-  },
-  {
     id: 'd61-erased-takes-its-leg-down',
     requirement: 'D61/undone',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.erased.unit.spec.ts',

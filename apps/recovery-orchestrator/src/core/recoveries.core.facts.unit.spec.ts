@@ -16,7 +16,6 @@ import {
   denial,
   digest,
   EVIDENCE,
-  gone,
   LEASE,
   MARGIN,
   markedInput,
@@ -193,13 +192,6 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
     it('are no fact that changed, and nothing is called: the step is a person’s, who learns why', () => {
       const { run, request } = erased();
       run.when(saw(request, { status: 'paid_out' }), AT + 300).then(fact('FactsObserved'), forPerson, CLOSED_MANUAL);
-      expect(run.outgoing()).toEqual([]);
-    });
-
-    it('are asked of nobody: no worker could look, and whoever decides is not kept waiting', () => {
-      const input = markedInput({ ref: ref({ reversal_args: gone(plainPayload({ refund_id: 're_1' })) }) });
-      const run = start().when(input, AT).then(fact('RecoveryPlanned'));
-      expect(doc(run)).toMatchObject({ phase: 'awaiting_approval', facts_ask: null });
       expect(run.outgoing()).toEqual([]);
     });
 

@@ -40,9 +40,9 @@ function checkOrdered(history: History): void {
       broken(history, 'D61', 'on record', `keys were destroyed for ${erasureId}, which nobody had on record`);
 }
 
+/** A look at facts is asked for all the same and never leaves: its step is a person's once nobody answered. */
 const ASKING: readonly (readonly [log: string, type: string])[] = [
   ['recourse.recoveries', 'LegDispatched'],
-  ['recourse.recoveries', 'FactsAsked'],
   ['recourse.mutations', 'WorkerAsked'],
 ];
 

@@ -45,10 +45,9 @@ export function relyOnFacts({
   );
 }
 
-/** Whoever decides about the step has not seen the resource, nobody was asked to look, and a worker could. */
+/** Whoever decides about the step has not seen the resource, and nobody was asked to look. */
 export function lacksFacts(step: StepDoc): boolean {
-  const isUnseen = step.facts === null && step.facts_ask === null;
-  return step.phase === 'awaiting_approval' && relyOnFacts(step) && isUnseen && !isCallErased(step);
+  return step.phase === 'awaiting_approval' && relyOnFacts(step) && step.facts === null && step.facts_ask === null;
 }
 
 /** Asks a worker to look; nothing where no lease can be granted. */
