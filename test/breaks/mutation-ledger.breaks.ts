@@ -3351,4 +3351,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (again.length > 0 || isReached) return again;',
     replace: 'if (again.length > 0 || isReached || first.length === 0) return again;',
   },
+  {
+    id: 'a47-closed-and-under-way-for-ever',
+    requirement: 'A47',
+    spec: 'apps/mutation-ledger/src/core/mutations.recovery.unit.spec.ts',
+    test: 'the recovery of a mutation, straight that a person closed while it stood as under way comes to rest, and its rollback is settled',
+    file: 'apps/mutation-ledger/src/rules/mutation/mutation.transitions.ts',
+    find: "resolved: 'manual_resolution_required',\n  },\n  compensation_failed: {",
+    replace: 'resolved: null,\n  },\n  compensation_failed: {',
+  },
 ];

@@ -290,6 +290,15 @@ describe('a step', () => {
       });
   });
 
+  it('that another worker was to confirm and did not is an item of its own', () => {
+    const looked = [told('LookDispatched', { deadline_at: 30_000 }), told('LookAnswered', { deadline_at: 40_000 })];
+    expect(step(decided({ decision: 'compensate_now' }), ...looked)?.item).toBeNull();
+    expect(step(decided({ decision: 'compensate_now' }), ...looked, escalated)?.item).toMatchObject({
+      kind: 'manual',
+      opening: 'recourse.recoveries/0/4',
+    });
+  });
+
   it('stays with the person who has it when the ledger learns more, and is decided anew else', () => {
     const advanced = told('MutationAdvanced', { ...ASKED, deadline_at: 50_000 });
     expect(step(decided(), escalated, advanced)?.item).toMatchObject({ kind: 'manual', deadlineAt: 20_000 });

@@ -304,6 +304,16 @@ describe.each(WAYS)('the recovery of a mutation, $way', ({ isRebuilt }) => {
     });
   });
 
+  it('that a person closed while it stood as under way comes to rest, and its rollback is settled', () => {
+    const run = rolledBack()
+      .when(DISPATCHED, NOW + 2)
+      .when(resolvedBy('accepted'), NOW + 3)
+      .then(step('resolved', 'compensating', 'manual_resolution_required', { reason: 'RESOLVED:accepted' }));
+    expect(eachMember(run.derived())).toMatchObject([
+      { type: 'RollbackSettled', body: { recoverability: 'manual_resolution_required', reason: 'RESOLVED:accepted' } },
+    ]);
+  });
+
   it('of a mutation this ledger does not know changes nothing', () => {
     ledger({ isRebuilt })
       .run.when(DISPATCHED, NOW)

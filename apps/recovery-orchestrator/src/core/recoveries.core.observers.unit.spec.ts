@@ -6,7 +6,7 @@ import { plainPayload } from '@recourse/contract';
 import { fact, harness, WAYS, wire } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { AUTO, fallen, idOf, phasesOf, placesOf, reported, stepOf, told, verdicts } from '../legs.testing.js';
-import { core, envelope, requestIn, RUN, views } from '../recoveries.testing.js';
+import { core, envelope, requestIn, REVIEW, RUN, views } from '../recoveries.testing.js';
 
 const AT = 10_000;
 const worker = (more: Partial<Speaker> = {}): Speaker => ({
@@ -85,6 +85,35 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
     expect(phasesOf(silent.run)).toEqual({ [idOf(1)]: 'manual' });
   });
 
+  it('is given to people on record where the other does not confirm it, and says why', () => {
+    const { run, look } = undone();
+    run
+      .when({ ...reported(look, [told(1, 'unverified')]), speaker: OBSERVER }, AT + 2)
+      .then(
+        fact('LookAnswered', { verdict: 'not_met' }),
+        fact('StepEscalated', {
+          reason: 'VERIFICATION_FAILED',
+          outcome_kind: 'escalated',
+          deadline_at: AT + 2 + REVIEW,
+        }),
+        fact('RecoveryClosed', { outcome: 'manual' }),
+      );
+    expect(run.rows('step')[0]?.doc).toMatchObject({
+      reason: 'VERIFICATION_FAILED',
+      owner: 'role:administrator',
+      deadline_at: AT + 2 + REVIEW,
+      look: null,
+    });
+    const silent = undone();
+    silent.run
+      .whenDue(silent.look.not_after + 600_000)
+      .then(
+        fact('LookAnswered', { verdict: 'unknown' }),
+        fact('StepEscalated', { reason: 'OUTCOME_UNKNOWN' }),
+        fact('RecoveryClosed', { outcome: 'manual' }),
+      );
+  });
+
   describe('that the other did not see, and a person has a worker look again', () => {
     const check = (purpose: string) =>
       wire(
@@ -120,7 +149,9 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
       run
         .when({ ...reported(look, [told(1, 'verified')]), speaker: OBSERVED }, AT + 600_002)
         .then(fact('ReportRefused', { code: 'WORKER_MISMATCH' }));
-      run.when({ ...reported(look, [told(1, 'unverified')]), speaker: OBSERVER }, AT + 600_003);
+      run
+        .when({ ...reported(look, [told(1, 'unverified')]), speaker: OBSERVER }, AT + 600_003)
+        .then(fact('LookAnswered', { verdict: 'not_met' }), fact('RecoveryClosed'));
       expect(phasesOf(run)).toEqual({ [idOf(1)]: 'manual' });
     });
 

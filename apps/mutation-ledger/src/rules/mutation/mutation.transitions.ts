@@ -54,7 +54,7 @@ const NONE = {
  *
  * A dispatch that was decided in the window starts a compensation even where the ledger hears of it after the expiry; each
  * further attempt is on record where the compensation stands, and one that a person had tried again begins it anew. A verified observation is believed wherever a compensation may have run. `resolved` closes a person's item and not the state:
- * without an observation nothing becomes `compensated`. An event that ends reversibility moves nothing that is under way or a
+ * without an observation nothing becomes `compensated`; what stood as under way while a person had it comes to rest as theirs. An event that ends reversibility moves nothing that is under way or a
  * person's, and is on record there all the same: no further attempt is begun (B5).
  */
 export const RECOVERABILITY_AFTER = {
@@ -92,6 +92,7 @@ export const RECOVERABILITY_AFTER = {
     compensation_verified: 'compensated',
     compensation_failed: 'compensation_failed',
     manual_required: 'manual_resolution_required',
+    resolved: 'manual_resolution_required',
   },
   compensation_failed: {
     ...NONE,

@@ -5,13 +5,13 @@
 // Invariants
 //   C1. Nothing is tried again while a copy of an earlier attempt may still act (L11), nor out of its window (P6).
 //   C2. A new attempt is agreed to anew: approvals are used once (P4).
-//   C3. A look calls nothing that changes anything; what it shows is judged here, from the observations.
+//   C3. A look calls nothing that changes anything; what it shows is judged in looked.decisions.ts, from the observations.
 //   C4. What a worker has is not given up: until its lease, a call time-out and the margin are over it may still act (L11).
 //   C5. Nothing is undone that is not known to have happened: a person or the tool says first how the action ended (C33, C44).
-import { briefOf, callsBehind } from '@recourse/contract';
+import { briefOf } from '@recourse/contract';
 import { deriveId, instantText, leaseIdOf } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
-import type { ContractTerms, LegReported, LookPurpose } from '@recourse/messages';
+import type { ContractTerms, LookPurpose } from '@recourse/messages';
 import { SEVERITY_VALUES } from '@recourse/messages';
 import { inForce } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
@@ -27,13 +27,8 @@ import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messa
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { selfRefusal } from './approval.decisions.js';
 import { mayRepeat } from './dispatch.decisions.js';
-import { judgeLook, NOBODY_LOOKED } from './judgement.decisions.js';
-import type { LookJudgement } from './judgement.decisions.js';
-import { seenByAnother, type Signed } from './observer.decisions.js';
-import { settledBy, verdictOn, witnessed } from './verdict.decisions.js';
-import { SAID_NOTHING } from './worker-words.decisions.js';
 import { identityOf } from './step.messages.js';
-import type { LookDoc, StepDoc, StepPhase } from './step.messages.js';
+import type { StepDoc, StepPhase } from './step.messages.js';
 import { record } from '../record.messages.js';
 import type { Command, RecoveryRecord } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
@@ -165,65 +160,6 @@ function lookRefusal({ phase }: StepDoc, asking: Asking, purpose: Command<'Check
   return { code: 'COMMAND_INVALID', message: 'A look is for a repair, or to reconcile.' };
 }
 
-/** What a look means: undone by an earlier attempt, repaired by hand and seen to be, or a person's still. */
-export function lookedAt(
-  step: StepDoc,
-  seen: LookDoc,
-  message: LegReported,
-  now: number,
-  policy: RecoveryPolicy,
-  speaker: Signed | undefined,
-): readonly RecoveryRecord[] {
-  const judgement = judgeLook(
-    step,
-    message.steps.find((one) => one.step_id === step.step_id),
-  );
-  const answered = lookAnswered(step, seen, judgement, now, policy);
-  if (judgement.verdict !== 'met') return [answered];
-  const other = seenByAnother(step, seen, speaker, { now, policy });
-  if (other !== null) return [answered, other];
-  return [answered, seen.purpose === 'repair' ? repaired(step, seen) : compensated(step, seen, judgement, speaker)];
-}
-
-/** A person repaired it by hand, and it was seen to be so. */
-function repaired(step: StepDoc, { evidence, by, reason, command_id }: LookDoc): RecoveryRecord {
-  return record('StepResolved', {
-    ...identityOf(step),
-    resolution: 'repaired',
-    evidence,
-    by,
-    reason,
-    command_id,
-    verified: true,
-  });
-}
-
-/** An attempt has undone it: an earlier one, or the one that another worker now has seen. */
-function compensated(
-  step: StepDoc,
-  { leg_id, purpose, not_by }: LookDoc,
-  { observations }: LookJudgement,
-  speaker: Signed | undefined,
-): RecoveryRecord {
-  const actedBy = purpose === 'observe' ? not_by : null;
-  const judged = {
-    reported: 'verified',
-    outcome: 'compensated',
-    reason: 'SUCCESS_CONDITION_HELD',
-    observations,
-    calls_done: callsBehind(step.ref),
-    ...SAID_NOTHING,
-  } as const;
-  return settledBy(step, { leg_id, attempt: step.attempt }, [
-    witnessed(verdictOn(step, judged, null, 'reversed'), actedBy, speaker?.keyId ?? null),
-  ]);
-}
-
-/** Nobody answered a look: nothing was seen. */
-export function lookMissed(step: StepDoc, seen: LookDoc, now: number, policy: RecoveryPolicy): RecoveryRecord {
-  return lookAnswered(step, seen, NOBODY_LOOKED, now, policy);
-}
-
 /** Gives a step up for good, or says why not. */
 export function abandon(step: StepDoc, { reason }: Command<'AbandonStep'>, now: number): Refusal | null {
   if (reason.trim() === '') return { code: 'COMMAND_INVALID', message: 'Giving up needs a reason.' };
@@ -254,22 +190,6 @@ export function openIncident(
     deadline_at: now + policy.reviewDeadlineMs,
   });
   return [opened];
-}
-
-function lookAnswered(
-  step: StepDoc,
-  { leg_id }: LookDoc,
-  judged: LookJudgement,
-  now: number,
-  policy: RecoveryPolicy,
-): RecoveryRecord {
-  return record('LookAnswered', {
-    ...identityOf(step),
-    leg_id,
-    ...judged,
-    owner: OWNER_OF_MANUAL,
-    deadline_at: now + policy.reviewDeadlineMs,
-  });
 }
 
 /** A worker may still act on an earlier request. */

@@ -6,12 +6,12 @@ import { isObserved, speaksUnder } from '@recourse/kernel';
 import type { LegReported, LegVerdict, StepVerdict } from '@recourse/messages';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
-import { lookedAt } from './command.decisions.js';
 import { escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
 import { changesOf, factChanged, factsObserved, isCallErased } from './facts.decisions.js';
 import { deadlineOf, goOn } from './halt.decisions.js';
 import { judge } from './judgement.decisions.js';
 import type { Judgement } from './judgement.decisions.js';
+import { lookedAt } from './looked.decisions.js';
 import { append, conclude, draft } from './step-draft.decisions.js';
 import type { StepContext } from './step-draft.decisions.js';
 import { observerAsked } from './observer.decisions.js';
@@ -95,10 +95,7 @@ function onLook(step: StepDoc, seen: LookDoc, message: LegReported, context: Rep
   // A refusal by one copy proves nothing about another (L11).
   if (message.steps.find((one) => one.step_id === step.step_id)?.outcome === 'refused_late')
     return [refusedReport(message, 'REFUSED_LATE')];
-  return conclude(
-    draft(step, context.now, ...lookedAt(step, seen, message, context.now, context.policy, context.speaker)),
-    context,
-  );
+  return conclude(draft(step, context.now, ...lookedAt(step, seen, message, context)), context);
 }
 
 /** What the resource is like: for whoever decides about the step, or compared with what they agreed to. */

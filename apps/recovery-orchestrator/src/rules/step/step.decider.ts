@@ -14,12 +14,12 @@ import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { tasksFor } from '../task/task.decider.js';
-import { lookMissed } from './command.decisions.js';
 import { escalated } from './dispatch.decisions.js';
 import { FACT_ROUNDS_MAX, isCallErased, reaffirmedBy } from './facts.decisions.js';
 import { goOn } from './halt.decisions.js';
 import { advanceStep, HANDLE_ASKED, HANDLE_CLAIMED, openStep } from './opening.decisions.js';
 import type { Marked } from './opening.decisions.js';
+import { lookMissed } from './looked.decisions.js';
 import { append, conclude, concludeIn, draft } from './step-draft.decisions.js';
 import type { StepContext } from './step-draft.decisions.js';
 import { silence } from './report.decider.js';
@@ -154,6 +154,7 @@ export function due(step: StepDoc, dueAt: number, context: StepContext): readonl
   const { now } = context;
   if (step.due_at !== dueAt || now < dueAt) return [];
   if (step.phase === 'dispatched') return silence(step, context);
+  if (step.look !== null) return conclude(draft(step, now, ...lookMissed(step, step.look, context)), context);
   const next = atDeadline(step, context);
   return next === null ? [] : conclude(draft(step, now, next), context);
 }
@@ -253,14 +254,13 @@ function atDeadline(step: StepDoc, context: StepContext): RecoveryRecord | null 
       return step.facts_ask !== null && step.facts_ask.round >= FACT_ROUNDS_MAX
         ? escalated(step, isCallErased(step) ? 'PAYLOADS_ERASED' : 'FACTS_NOT_OBSERVED', now, policy)
         : goOn(step, context);
-    case 'looking':
-      return step.look === null ? null : lookMissed(step, step.look, now, policy);
     case 'approved':
     case 'waiting':
     case 'uncertain':
     case 'retrying':
       return goOn(step, context);
     case 'dispatched':
+    case 'looking':
     case 'compensated':
     case 'not_needed':
     case 'manual':

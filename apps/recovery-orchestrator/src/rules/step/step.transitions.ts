@@ -82,7 +82,8 @@ const DECIDED_ANEW = {
  * A dispatched step has no `Escalated`: until its lease, a call time-out and the margin have passed, a worker may still act on
  * it, so it cannot be abandoned (L11). What the ledger learns of the forward action after the mark decides a step anew
  * where none of its effects was undone yet; a person who has it keeps it, with the facts as they are now. A window that an
- * event closed ends for what is under way too: what is out keeps its lease, and nothing is sent after it (B5).
+ * event closed ends for what is under way too: what is out keeps its lease, and nothing is sent after it (B5). What a look
+ * leaves to people is theirs with its answer already; the escalation behind it says why, and is what others hear of it.
  */
 export const PHASE_AFTER = {
   held: { ...NEVER, ...DECIDED_ANEW, BoundForPeople: 'awaiting_approval', BoundToGo: 'approved', Escalated: 'manual' },
@@ -173,6 +174,7 @@ export const PHASE_AFTER = {
   looking: { ...NEVER, FactNoted: 'looking', AdvancedWithPerson: 'looking', LookEnded: 'manual' },
   manual: {
     ...NEVER,
+    Escalated: 'manual',
     FactNoted: 'manual',
     AdvancedWithPerson: 'manual',
     Resolved: 'resolved',
