@@ -3360,4 +3360,13 @@ export const BREAKS: readonly Break[] = [
     find: "resolved: 'manual_resolution_required',\n  },\n  compensation_failed: {",
     replace: 'resolved: null,\n  },\n  compensation_failed: {',
   },
+  {
+    id: 'b2-never-happened-and-not-undone',
+    requirement: 'B2/report',
+    spec: 'apps/mutation-ledger/src/core/undo-commands.unit.spec.ts',
+    test: 'an undo of a run, straight is told as clean where a person had it, and it turned out never to have happened',
+    file: 'apps/mutation-ledger/src/reads/undo-report.query.ts',
+    find: "if (execution_state === 'failed') return { outcome: 'undone_clean', reason };",
+    replace: "if (execution_state === 'failed' && reason === null) return { outcome: 'undone_clean', reason };",
+  },
 ];

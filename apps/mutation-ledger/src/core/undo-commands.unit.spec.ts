@@ -182,6 +182,19 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
       });
     });
 
+    it('clean where a person had it, and it turned out never to have happened', () => {
+      const none = { result: null, external_transaction_ref: null };
+      const run = listed({ outcome: 'uncertain', ...none })
+        .when(escalated('FORWARD_UNRESOLVED'), AT + 1)
+        .when(executed(refund({ event_id: 'ev-2', outcome: 'failed', ...none })), AT + 2);
+      expect(report(run)).toMatchObject({
+        outcome: 'undone',
+        items: [{ outcome: 'undone_clean', reason: 'EXECUTION_FAILED', waits_for: null }],
+      });
+      run.when(resolvedBy('accepted'), AT + 3);
+      expect(report(run)).toMatchObject({ outcome: 'undone', items: [{ outcome: 'undone_clean' }] });
+    });
+
     it('not undone, with the reason, where a person has it', () => {
       const run = listed().when(escalated('TOOL_HAS_NO_AUTOMATIC_COMPENSATION'), AT + 1);
       expect(report(run)).toMatchObject({

@@ -157,15 +157,12 @@ function becameOf(mutation: Mutation): Became {
   const { rollback_id, recoverability, execution_state, reason, terms, ref } = mutation;
   if (rollback_id === null) return { outcome: 'still_open', reason: 'NOT_MARKED_YET' };
   if (ref !== null && isRead(terms, ref)) return { outcome: 'undone_clean', reason: 'READ_ONLY' };
+  // It never happened, whoever has its step.
+  if (execution_state === 'failed') return { outcome: 'undone_clean', reason };
   if (mutation.is_seen_undone) return { outcome: undoneOf(mutation), reason };
   switch (recoverability) {
     case 'compensated':
       return { outcome: undoneOf(mutation), reason };
-    case 'cancelled':
-    case 'planned':
-      return execution_state === 'failed'
-        ? { outcome: 'undone_clean', reason }
-        : { outcome: 'still_open', reason: reason ?? recoverability.toUpperCase() };
     case 'manual_resolution_required':
     case 'compensation_failed':
       return leftOver(mutation);
