@@ -2447,4 +2447,23 @@ export const BREAKS: readonly Break[] = [
     find: "if (purpose !== 'observe' || verdict === 'met') return [];",
     replace: "if (purpose === 'observe' || verdict === 'met') return [];",
   },
+  {
+    id: 'c34-no-work-for-what-took-hold-late',
+    requirement: 'C34',
+    also: ['C15'],
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.tasks.unit.spec.ts',
+    test: 'an effect that nothing undoes, straight whose end is told once a person has it has the three opened then, once, and says why nothing undoes it',
+    file: 'apps/recovery-orchestrator/src/rules/step/step.decider.ts',
+    find: "step.phase === 'manual' && needsCorrection(body.reason) &&",
+    replace: "step.phase === 'denied' && needsCorrection(body.reason) &&",
+  },
+  {
+    id: 'c15-work-opened-twice',
+    requirement: 'C15',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.tasks.unit.spec.ts',
+    test: 'an effect that nothing undoes, straight whose end is told once a person has it has the three opened then, once, and says why nothing undoes it',
+    file: 'apps/recovery-orchestrator/src/rules/step/step.decider.ts',
+    find: ' && !needsCorrection(before.reason);',
+    replace: ';',
+  },
 ];

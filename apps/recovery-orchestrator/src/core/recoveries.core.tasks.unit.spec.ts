@@ -18,6 +18,7 @@ import {
   terms,
   views,
   planned,
+  recordedAgain,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
@@ -84,6 +85,47 @@ describe.each(WAYS)('an effect that nothing undoes, $way', ({ isRebuilt }) => {
       ].map(String),
     );
     expect(run.outgoing()).toEqual([]);
+  });
+
+  describe('whose end is told once a person has it', () => {
+    const of = { ref: ref({ reversal_class: 'irreversible', reversal_capability: null, reversal_args: null }) };
+    /** A person has it, since nobody said in time how it ended. */
+    const unresolved = (more = {}): CoreHarness => {
+      const run = harness(core(), { isRebuilt, views: views() });
+      run.when(markedInput({ ...of, ...more, execution_state: 'uncertain', recoverability: 'pending_commit' }), AT);
+      const { deadline_at: deadline } = run.rows('step')[0]?.doc as { readonly deadline_at: number }; // a step that waits has one
+      return run
+        .whenDue(deadline)
+        .then(fact('StepEscalated', { reason: 'FORWARD_UNRESOLVED' }), fact('RecoveryClosed'));
+    };
+    const tookHold = (more = {}) =>
+      recordedAgain({ ...of, execution_state: 'succeeded', recoverability: 'committed', ...more });
+
+    it('has the three opened then, once, and says why nothing undoes it', () => {
+      const run = unresolved();
+      const at = AT + REVIEW + 1;
+      run
+        .when(tookHold(), at)
+        .then(
+          fact('MutationAdvanced', { execution_state: 'succeeded' }),
+          fact('StepEscalated', { reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', deadline_at: at + REVIEW }),
+          fact('TasksOpened', { tasks: [{ kind: 'correction' }, { kind: 'support' }, { kind: 'audit_note' }] }),
+        );
+      expect(run.rows('step')[0]?.doc).toMatchObject({ phase: 'manual', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' });
+      run.when(tookHold(), at + 1).then(fact('MutationAdvanced'));
+      run
+        .when(closing('correction'), at + 2)
+        .then(fact('TaskClosed'), fact('StepResolved', { resolution: 'corrected' }));
+    });
+
+    it('has none where it never happened, and where a contract undoes it', () => {
+      unresolved()
+        .when(tookHold({ execution_state: 'failed', recoverability: 'planned' }), AT + REVIEW + 1)
+        .then(fact('MutationAdvanced'));
+      unresolved({ ref: ref() })
+        .when(tookHold({ ref: ref(), recoverability: 'reversal_available' }), AT + REVIEW + 1)
+        .then(fact('MutationAdvanced'));
+    });
   });
 
   it('tells each of them what the run was for and what to work from, and names what nobody said (C8, C55)', () => {

@@ -12,8 +12,8 @@ import { windowOf } from '../decision/recovery.decisions.js';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';
-import type { RecoveryRecord } from '../record.messages.js';
-import { tasksFor } from '../task/task.decider.js';
+import type { Body, RecoveryRecord } from '../record.messages.js';
+import { needsCorrection, tasksFor } from '../task/task.decider.js';
 import { escalated } from './dispatch.decisions.js';
 import { FACT_ROUNDS_MAX, isCallErased, reaffirmedBy } from './facts.decisions.js';
 import { goOn } from './halt.decisions.js';
@@ -81,8 +81,8 @@ const DECIDED_ANEW: readonly StepPhase[] = ['held', 'not_needed', 'manual', 'loo
 /**
  * Decides again about a commit that was marked: its execution turned out after all (docs/design/recovery.md, life goes on).
  *
- * Shape:  only a step without an effect of its own is decided anew. What a person has stays theirs, with the facts of now; of
- *         a step beyond that the ledger has nothing more to tell: it stands on an execution that succeeded.
+ * Shape:  only a step without an effect of its own is decided anew. What a person has stays theirs, with the facts of now, and
+ *         says so where nothing undoes it after all; of a step beyond that the ledger has nothing more to tell: it stands on an execution that succeeded.
  */
 export function advance(step: StepDoc, marked: Marked, context: StepContext): readonly RecoveryRecord[] {
   if (!DECIDED_ANEW.includes(step.phase)) return [];
@@ -93,12 +93,23 @@ export function advance(step: StepDoc, marked: Marked, context: StepContext): re
   });
   const advanced = draft(step, now, record('MutationAdvanced', body));
   const isPersons = step.phase === 'looking' || (isAtRest(step.phase) && isAtRest(advanced.step.phase));
-  if (isPersons) return advanced.records;
+  if (isPersons) return [...advanced.records, ...turnedOut(step, advanced.step, body, context)];
   const within = { ...context, steps: replaced(context.steps, advanced.step) };
   return conclude(
     meaningOf(advanced.step, body, within).reduce((begun, next) => append(begun, next, now), advanced),
     context,
   );
+}
+
+/** What a person has turned out to be beyond any contract: they have it for that now, and the work that follows is opened, once. */
+function turnedOut(
+  before: StepDoc,
+  step: StepDoc,
+  body: Body<'MutationAdvanced'>,
+  context: StepContext,
+): readonly RecoveryRecord[] {
+  const isNews = step.phase === 'manual' && needsCorrection(body.reason) && !needsCorrection(before.reason);
+  return isNews ? meaningOf(step, body, context) : [];
 }
 
 /** The ledger knows whose the handle is that an effect named after it fell: it is called by, or a person has the effect for good. */

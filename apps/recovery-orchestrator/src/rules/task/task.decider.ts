@@ -39,9 +39,14 @@ export function taskIdOf(stepId: string, kind: TaskKind): string {
   return deriveId('task', stepId, kind);
 }
 
+/** No contract will ever undo what is a person's for this reason. */
+export function needsCorrection(reason: string): boolean {
+  return NEEDS_CORRECTION.includes(reason);
+}
+
 /** The work that follows an effect nothing will undo; null where something may. */
 export function tasksFor(step: StepDoc, reason: string, now: number, policy: RecoveryPolicy): RecoveryRecord | null {
-  if (!NEEDS_CORRECTION.includes(reason)) return null;
+  if (!needsCorrection(reason)) return null;
   const tasks = KINDS.map((kind) => ({
     task_id: taskIdOf(step.step_id, kind),
     kind,
