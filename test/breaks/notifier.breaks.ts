@@ -310,4 +310,22 @@ export const BREAKS: readonly Break[] = [
     find: "metrics.set('alarmsOpen', { log, partition }, count);",
     replace: 'void [log, partition, count];',
   },
+  {
+    id: 'p12-weaker-version-in-no-list',
+    requirement: 'P12/items',
+    spec: 'apps/notifier/src/core.unit.spec.ts',
+    test: 'a weaker version of a contract waits for a second person, with an owner, until it would lapse',
+    file: 'apps/notifier/src/core.ts',
+    find: 'RegistrationProposed: { about: weakerOf, then: askToWeaken },',
+    replace: 'RegistrationProposed: null,',
+  },
+  {
+    id: 'p12-weaker-version-waits-for-ever',
+    requirement: 'P12/items',
+    spec: 'apps/notifier/src/core.unit.spec.ts',
+    test: 'a weaker version of a contract waits no more after RegistrationDropped',
+    file: 'apps/notifier/src/core.ts',
+    find: 'RegistrationDropped: over(weakerOf),',
+    replace: 'RegistrationDropped: null,',
+  },
 ];

@@ -24,8 +24,9 @@ import {
   stepOf,
   taskOf,
   trendOf,
+  weakerOf,
 } from './rules/item/item.decisions.js';
-import { ASSUMPTIONS, CONTRACTS, OF_THE_LOOP, only, over, resting } from './meanings.js';
+import { ASSUMPTIONS, OF_THE_LOOP, only, over, resting } from './meanings.js';
 import type { Bodies, Meaning, Meanings, Parking } from './meanings.js';
 import {
   advance,
@@ -54,6 +55,7 @@ import {
   askForAlarm,
   askForCeiling,
   askToRaise,
+  askToWeaken,
   askForOverdue,
   askForOverrun,
   askForRollback,
@@ -205,6 +207,17 @@ const HEADS: Meanings<Bodies<'recourse.signed-heads'>> = {
   AlarmClosed: over(alarmOf),
 };
 
+/** A weaker version waits until a second person confirms it, or it is dropped. */
+const CONTRACTS: Meanings<Bodies<'recourse.contracts'>> = {
+  ...OF_THE_LOOP,
+  RegistrationProposed: { about: weakerOf, then: askToWeaken },
+  RegistrationDropped: over(weakerOf),
+  ContractRegistered: over(weakerOf),
+  ContractRetired: over(weakerOf),
+  EntryRegistered: null,
+  EntryRetired: null,
+};
+
 /** The table of each log. */
 export const HEARD = {
   'recourse.contracts': CONTRACTS,
@@ -229,7 +242,7 @@ const NOTHING: Heard = { about: [], then: () => [] };
 export function hear(log: FollowedLog, record: DecodedBody): Heard {
   switch (log) {
     case 'recourse.contracts':
-      return heardIn<Parking>(CONTRACTS, record);
+      return heardIn(CONTRACTS, record);
     case 'recourse.assumptions':
       return heardIn<Parking>(ASSUMPTIONS, record);
     case 'recourse.mutations':

@@ -51,6 +51,7 @@ describe('the table of meanings', () => {
     [RECOVERIES, HEARD[RECOVERIES]],
     [BUDGETS, HEARD[BUDGETS]],
     [HEADS, HEARD[HEADS]],
+    ['recourse.contracts', HEARD['recourse.contracts']],
   ] as const)('has a row for every record of %s and for no other', (log, table) => {
     expect(Object.keys(table).sort()).toEqual([...recordTypesOf(log)].sort());
   });
@@ -511,6 +512,30 @@ describe('a record that could not be taken', () => {
     expect(world(MUTATIONS, parked(MUTATIONS, 'BEHIND')).size).toBe(0);
     const looked = world(MUTATIONS, parked(MUTATIONS, 'BEHIND'), parked(MUTATIONS, 'STILL_FAILING'));
     expect(looked.get('parked:parked-1')?.item?.reason).toBe('STILL_FAILING');
+  });
+});
+
+describe('a weaker version of a contract', () => {
+  const CONTRACTS = 'recourse.contracts';
+  const of = (type: string, more: Readonly<Record<string, unknown>> = {}): HeardRecord =>
+    recordOf(CONTRACTS, type, { name: 'payments.issue_refund', digest: Buffer.alloc(32, 7), retires: false, ...more });
+  const proposed = of('RegistrationProposed', { expires_at: 9_000 });
+
+  it('waits for a second person, with an owner, until it would lapse', () => {
+    const waits = { kind: 'proposal', reason: 'CONTRACT_WEAKER', owner: 'role:contract_editor', deadlineAt: 9_000 };
+    expect([...world(CONTRACTS, proposed).values()]).toMatchObject([
+      { tenant: 'acme', runId: '', capability: 'payments.issue_refund', item: waits },
+    ]);
+    const platform = of('RegistrationProposed', { tenant: '*', retires: true });
+    expect([...world(CONTRACTS, platform).values()]).toMatchObject([
+      { tenant: '*', item: { reason: 'CONTRACT_RETIRING', owner: 'role:platform_editor' } },
+    ]);
+  });
+
+  it.each(['ContractRegistered', 'ContractRetired', 'RegistrationDropped'])('waits no more after %s', (type) => {
+    expect(world(CONTRACTS, proposed, of(type)).size).toBe(0);
+    const another = { digest: Buffer.alloc(32, 8) };
+    expect(world(CONTRACTS, proposed, of(type, another)).size).toBe(1);
   });
 });
 

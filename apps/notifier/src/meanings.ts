@@ -62,17 +62,6 @@ export interface Parking {
 /** A log in which nothing else waits. */
 type OnlyParking<Log extends TopicName> = Readonly<Record<Exclude<RecordTypeOf<Log>, keyof Parking>, null>>;
 
-/** A weaker version waits for a second person in a list of its own. */
-export const CONTRACTS = {
-  ...OF_THE_LOOP,
-  ContractRegistered: null,
-  ContractRetired: null,
-  RegistrationProposed: null,
-  RegistrationDropped: null,
-  EntryRegistered: null,
-  EntryRetired: null,
-} as const satisfies OnlyParking<'recourse.contracts'>;
-
 export const ASSUMPTIONS = {
   ...OF_THE_LOOP,
   AssumptionStated: null,

@@ -292,7 +292,7 @@ export interface operations {
                 /** @description next_cursor of the previous page. */
                 cursor?: string;
                 limit?: number;
-                kind?: "approval" | "manual" | "halted" | "rollback" | "task" | "incident" | "forward_approval" | "budget" | "breaker" | "execution" | "exposure" | "escalated" | "window" | "delivery" | "divergence" | "trend" | "alarm" | "freeze" | "ceiling" | "parked";
+                kind?: "approval" | "manual" | "halted" | "rollback" | "task" | "incident" | "forward_approval" | "budget" | "breaker" | "execution" | "exposure" | "escalated" | "window" | "delivery" | "divergence" | "trend" | "alarm" | "freeze" | "ceiling" | "parked" | "proposal";
             };
             header?: never;
             path?: never;

@@ -73,6 +73,8 @@ const WAY_OUT = {
   alarm: ({ id }) => `recourse log close-alarm ${id}`,
   freeze: ({ id }) => `recourse autonomy unfreeze ${id}`,
   parked: ({ id }) => `recourse parked redrive ${id}`,
+  // What is weaker stands there, with the digest that is confirmed; the registry goes by the capability.
+  proposal: () => 'recourse contracts proposals',
   // It is told once and never listed.
   ceiling: () => 'recourse budgets list',
 } as const satisfies Record<ItemKind, (of: Named) => string>;

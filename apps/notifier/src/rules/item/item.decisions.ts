@@ -136,3 +136,23 @@ export function divergenceIdOf({ tenant, runtime }: { readonly tenant: string; r
 export const escalationOf = keysIn('escalation', 'reservation_id');
 /** Decided under the same kind of question as a reservation. */
 export const proposalOf = keysIn('escalation', 'proposal_id');
+/** Version of a contract that waits for a second person: a capability has one at a time, and what it would be tells them apart. */
+export function weakerOf(body: {
+  readonly tenant: string;
+  readonly name: string;
+  readonly digest: Buffer;
+}): readonly string[] {
+  return [keyOf({ thing: 'proposal', id: weakerIdOf(body) })];
+}
+
+export function weakerIdOf({
+  tenant,
+  name,
+  digest,
+}: {
+  readonly tenant: string;
+  readonly name: string;
+  readonly digest: Buffer;
+}): string {
+  return deriveId('prp', tenant, name, digest.toString('hex'));
+}

@@ -18,6 +18,7 @@ export const THINGS = [
   'autonomy',
   'ceiling',
   'parked',
+  'proposal',
 ] as const;
 export type ThingKind = (typeof THINGS)[number];
 
@@ -43,6 +44,7 @@ export const ITEM_KINDS = [
   'freeze',
   'ceiling',
   'parked',
+  'proposal',
 ] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 

@@ -1,7 +1,7 @@
 // What else waits for people: rollbacks, breakers, tasks, incidents, questions before an effect, reservations.
 import { deriveId } from '@recourse/kernel';
 import type { BodyOf, RecordTypeOf } from '@recourse/messages';
-import { agrees, bare, ends, forwardOf, opens } from './item.decisions.js';
+import { agrees, bare, ends, forwardOf, opens, weakerIdOf } from './item.decisions.js';
 import { capabilityOf, codeOf, keyOf, logOf, nameOf, runbookOf } from './item.messages.js';
 import type { Known, OpenItem, Place, Thing, ThingChange } from './item.messages.js';
 import { stepThing } from './step.decisions.js';
@@ -114,6 +114,25 @@ export function askForCeiling(body: Budgets<'BudgetEscalated'>, _known: Known, p
 /** A ceiling would be raised: the second of two people is asked. */
 export function askToRaise(body: Budgets<'CeilingProposed'>, _known: Known, place: Place): readonly ThingChange[] {
   return opens(bare('escalation', body.proposal_id, body), 'budget', { ...body, reason: 'CEILING_RAISED' }, place);
+}
+
+/** Whose contracts are all tenants'. */
+const PLATFORM = '*';
+
+/** A version that is weaker, or the end of one that kept a looser one out: a second person is asked, until it lapses. */
+export function askToWeaken(
+  body: BodyOf<'recourse.contracts', 'RegistrationProposed'>,
+  _known: Known,
+  place: Place,
+): readonly ThingChange[] {
+  const { tenant, name, retires, expires_at: deadline_at } = body;
+  const proposal: Thing = {
+    ...bare('proposal', weakerIdOf(body), { tenant, run_id: '' }),
+    capability: capabilityOf(name),
+  };
+  const reason = retires ? 'CONTRACT_RETIRING' : 'CONTRACT_WEAKER';
+  const owner = tenant === PLATFORM ? 'role:platform_editor' : 'role:contract_editor';
+  return opens(proposal, 'proposal', { reason, owner, deadline_at }, place);
 }
 
 /** A freeze has no deadline of its own: a person has looked at it within a day. */

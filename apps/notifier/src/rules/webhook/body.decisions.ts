@@ -117,6 +117,8 @@ const PATH_OF = {
   alarm: () => '',
   // Nor does one know, of a parked record, which service's it is.
   parked: () => '',
+  // And what a version of a contract would be the registry shows, which has no address here.
+  proposal: () => '',
   autonomy: ({ id }) => `/v1/autonomy/${encodeURIComponent(id)}`,
   ceiling: ({ runId }) =>
     runId === '' ? '/v1/budgets' : `/v1/budgets?scope=run&scope_id=${encodeURIComponent(runId)}`,
@@ -137,6 +139,7 @@ const BASE_OF = {
   trend: 'ledger',
   alarm: 'ledger',
   parked: 'ledger',
+  proposal: 'ledger',
   autonomy: 'budgets',
   ceiling: 'budgets',
   escalation: 'budgets',
