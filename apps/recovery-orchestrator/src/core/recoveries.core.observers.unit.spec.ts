@@ -87,17 +87,15 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
 
   it('is given to people on record where the other does not confirm it, and says why', () => {
     const { run, look } = undone();
-    run
-      .when({ ...reported(look, [told(1, 'unverified')]), speaker: OBSERVER }, AT + 2)
-      .then(
-        fact('LookAnswered', { verdict: 'not_met' }),
-        fact('StepEscalated', {
-          reason: 'VERIFICATION_FAILED',
-          outcome_kind: 'escalated',
-          deadline_at: AT + 2 + REVIEW,
-        }),
-        fact('RecoveryClosed', { outcome: 'manual' }),
-      );
+    run.when({ ...reported(look, [told(1, 'unverified')]), speaker: OBSERVER }, AT + 2).then(
+      fact('LookAnswered', { verdict: 'not_met' }),
+      fact('StepEscalated', {
+        reason: 'VERIFICATION_FAILED',
+        outcome_kind: 'escalated',
+        deadline_at: AT + 2 + REVIEW,
+      }),
+      fact('RecoveryClosed', { outcome: 'manual' }),
+    );
     expect(run.rows('step')[0]?.doc).toMatchObject({
       reason: 'VERIFICATION_FAILED',
       owner: 'role:administrator',
