@@ -73,7 +73,7 @@ export async function createConsole(config: ConsoleConfig, options: ConsoleOptio
   addSignIn(app, { issuer: createIssuer(config), sessions, seal: new SignInSeal(now), publicUrl, sessionMs, now });
   addForwarding(app, { edges, sessionOf: whose, publicUrl });
   const watch = new Watch({ edges });
-  addEvents(app, { watch, sessionOf: readerOf(whose), isOpen: ({ id }) => sessions.find(id) !== null });
+  addEvents(app, { watch, sessionOf: readerOf(whose), endOf: (session) => sessions.endOf(session) });
   addDrills(app, { file: config.drillsFile, sessionOf: readerOf(whose) });
   const { session: name } = cookieNames(publicUrl);
   const positionFor = ({ cookies }: FastifyRequest): string => {

@@ -4,11 +4,11 @@
 //   E1. Each event bears the positions it brings a page to; a browser that lost the stream sends the last one, and is told of all
 //       that moved since.
 //       A page that has none yet sends those that its document came with: nothing it read is from before them.
-//   E2. A stream ends with its session, once. What becomes of one is nothing to the others.
+//   E2. A stream ends with its session, once, and says why that ended. What becomes of one is nothing to the others.
 //   E3. What is kept for a page that does not read on is bounded, and so are the streams of a session.
 import type { FastifyInstance } from 'fastify';
 import { ConsoleRefusal } from '../problem.js';
-import type { Session } from '../sign-in/sessions.js';
+import type { Session, SessionEnd } from '../sign-in/sessions.js';
 import type { SessionOf } from '../sign-in/sign-in.routes.js';
 import { positionsOf } from './positions.js';
 import { Teller } from './teller.js';
@@ -17,8 +17,8 @@ import type { Watch } from './watch.js';
 export interface EventParts {
   readonly watch: Watch;
   readonly sessionOf: SessionOf;
-  /** Is the session still there? */
-  readonly isOpen: (session: Session) => boolean;
+  /** Why a session is over; null while it is not. */
+  readonly endOf: (session: Session) => SessionEnd | null;
 }
 
 /** A browser tries again after this, milliseconds. */
@@ -26,7 +26,7 @@ const RETRY_MS = 1_000;
 /** A stream over which nothing goes is closed by proxies, and a page that hears nothing for twice as long calls it lost. */
 const BEAT_MS = 5_000;
 
-export function addEvents(app: FastifyInstance, { watch, sessionOf, isOpen }: EventParts): void {
+export function addEvents(app: FastifyInstance, { watch, sessionOf, endOf }: EventParts): void {
   const places = new Places();
   app.get<{ Querystring: { from?: unknown } }>('/events', (request, reply) => {
     const session = sessionOf(request);
@@ -49,12 +49,13 @@ export function addEvents(app: FastifyInstance, { watch, sessionOf, isOpen }: Ev
     const leave = watch.add({
       token: session.token,
       tell: (positions) => {
+        const end = endOf(session);
         // An answer that waits behind another of its connection is not told that the connection closed.
-        if (isOpen(session) && !socket.destroyed) {
+        if (end === null && !socket.destroyed) {
           teller.tell(positions);
         } else {
           over();
-          teller.end();
+          teller.end(end ?? 'expiry');
         }
       },
     });
@@ -66,7 +67,7 @@ export function addEvents(app: FastifyInstance, { watch, sessionOf, isOpen }: Ev
   });
 }
 
-/** Streams of a session at a time: one for each page that is open. */
+/** Streams of a session at a time: one for each browser, or for each page of one that does not share. */
 const STREAMS_MAX = 20;
 
 /** How many streams each session has. */

@@ -1,9 +1,10 @@
-// Writes to one page over its stream: what moved since the last time, a beat, and once that its session ended.
+// Writes to one page over its stream: what moved since the last time, a beat, and once that its session ended, and why.
 //
 // Invariant: nothing is written to a stream that ended. One whose answer waits behind another of its connection stays open for as
 // long as that one, whatever was written into it.
 import type { ServerResponse } from 'node:http';
 import type { EdgeName } from '../edges/edges.js';
+import type { SessionEnd } from '../sign-in/sessions.js';
 import { eventId, movedBetween } from './positions.js';
 import type { Positions } from './positions.js';
 
@@ -31,8 +32,8 @@ export class Teller {
     this.#say('event: beat\ndata: {}\n\n');
   }
 
-  end(): void {
-    this.#say('event: ended\ndata: {}\n\n');
+  end(by: SessionEnd): void {
+    this.#say(`event: ended\ndata: ${JSON.stringify({ by })}\n\n`);
     this.to.end();
   }
 

@@ -17,9 +17,9 @@ describe('a stream whose answer waits behind another of its connection', () => {
   it('is written nothing more once it ended, however often that is said: its connection stays open', async () => {
     const { to, failed } = waiting();
     const teller = new Teller(to, NOWHERE);
-    teller.end();
+    teller.end('sign-out');
     const written = to.writableLength;
-    teller.end();
+    teller.end('sign-out');
     teller.tell({ ...NOWHERE, ledger: { 'recourse.mutations/0': 1 } });
     teller.beat();
     await new Promise((resolve) => setImmediate(resolve));

@@ -5,6 +5,7 @@
 // Invariants
 //   S1. A session ends with its token, or after its longest life, whichever is sooner.
 //   S2. What is kept is bounded: the oldest goes, of one person's before anybody else's.
+//   S3. Whoever still holds a session that is over is told why.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** Who a token says its holder is; shown, never decided by. */
@@ -21,8 +22,13 @@ export interface Session {
   /** A page of this session sends it with each command. */
   readonly csrf: string;
   /** Epoch milliseconds. */
+  readonly openedAt: number;
+  /** Epoch milliseconds. */
   readonly endsAt: number;
 }
+
+/** Its person signed out, somebody signed in at the same browser, or its time was over. */
+export type SessionEnd = 'sign-out' | 'sign-in' | 'expiry';
 
 const SESSIONS_MAX = 10_000;
 /** Browsers at which one person is signed in at a time. */
@@ -30,17 +36,20 @@ const SESSIONS_OF_ONE_MAX = 20;
 
 export class Sessions {
   readonly #all = new Map<string, Session>();
+  /** Why, for as long as somebody holds one. */
+  readonly #ended = new WeakMap<Session, SessionEnd>();
 
   constructor(private readonly now: () => number = Date.now) {}
 
   open(person: Person, token: string, lifeMs: number): Session {
-    const session = { id: secretWord(), person, token, csrf: secretWord(), endsAt: this.now() + lifeMs };
+    const openedAt = this.now();
+    const session = { id: secretWord(), person, token, csrf: secretWord(), openedAt, endsAt: openedAt + lifeMs };
     this.#all.set(session.id, session);
     const theirs = [...this.#all.values()].filter((one) => isSame(one.person, person));
     const [oldestOfTheirs] = theirs;
-    if (theirs.length > SESSIONS_OF_ONE_MAX && oldestOfTheirs !== undefined) this.end(oldestOfTheirs.id);
+    if (theirs.length > SESSIONS_OF_ONE_MAX && oldestOfTheirs !== undefined) this.end(oldestOfTheirs.id, 'expiry');
     const [oldest] = this.#all.keys();
-    if (this.#all.size > SESSIONS_MAX && oldest !== undefined) this.end(oldest);
+    if (this.#all.size > SESSIONS_MAX && oldest !== undefined) this.end(oldest, 'expiry');
     return session;
   }
 
@@ -48,16 +57,25 @@ export class Sessions {
     const found = id === undefined ? undefined : this.#all.get(id);
     if (found === undefined) return null;
     if (found.endsAt > this.now()) return found;
-    this.end(found.id);
+    this.end(found.id, 'expiry');
     return null;
   }
 
-  end(id: string | undefined): void {
-    if (id !== undefined) this.#all.delete(id);
+  end(id: string | undefined, by: SessionEnd): void {
+    const found = id === undefined ? undefined : this.#all.get(id);
+    if (found === undefined) return;
+    this.#ended.set(found, by);
+    this.#all.delete(found.id);
+  }
+
+  /** Why it is over; null while it is not. */
+  endOf(session: Session): SessionEnd | null {
+    return this.find(session.id) === null ? (this.#ended.get(session) ?? 'expiry') : null;
   }
 }
 
-function isSame(one: Person, other: Person): boolean {
+/** Is it one person? */
+export function isSame(one: Person, other: Person): boolean {
   return one.subject === other.subject && one.tenant === other.tenant;
 }
 

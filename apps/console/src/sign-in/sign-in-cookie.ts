@@ -3,7 +3,8 @@
 // Invariants
 //   B1. Whoever asks to sign in takes no place from anybody: strangers may ask as often as they like.
 //   B2. Only this process opens it, and only until its end; what was altered is nobody's.
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+//   B3. Pages of one browser sign in side by side: each has a cookie of its own, and none takes another's. All together are bounded.
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 
 /** What is remembered meanwhile. */
@@ -20,6 +21,26 @@ export type SignIn = z.infer<typeof SIGN_IN>;
 
 /** From leaving for the issuer to coming back, milliseconds. */
 export const SIGN_IN_MS = 600_000;
+
+/** Under which name a browser carries the sign-in of a state. */
+export function signInCookie(base: string, state: string): string {
+  return `${base}_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
+}
+
+/** What all sign-ins of a browser may take of the 16 KB of a request's head, octets. */
+const SIGN_INS_MAX = 4_096;
+
+/** Names of the sign-ins that go for another of this length: a browser sends the oldest first. */
+export function surplusOf(
+  base: string,
+  cookies: Readonly<Record<string, string | undefined>>,
+  length: number,
+): readonly string[] {
+  const ours = Object.entries(cookies).filter(([name]) => name.startsWith(`${base}_`));
+  let left = SIGN_INS_MAX - base.length - length;
+  const fit = ours.toReversed().filter(([name, value = '']) => (left -= name.length + value.length) >= 0);
+  return ours.filter((one) => !fit.includes(one)).map(([name]) => name);
+}
 
 const CIPHER = 'aes-256-gcm';
 const [KEY_BYTES, NONCE_BYTES, TAG_BYTES] = [32, 12, 16];

@@ -5,8 +5,8 @@ import { ConsoleRefusal } from '../problem.js';
 import type { Issuer } from './issuer.js';
 import { CALLBACK_PATH } from './issuer.js';
 import type { Session, Sessions } from './sessions.js';
-import { isWordOf } from './sessions.js';
-import { SIGN_IN_MS } from './sign-in-cookie.js';
+import { isSame, isWordOf } from './sessions.js';
+import { SIGN_IN_MS, signInCookie, surplusOf } from './sign-in-cookie.js';
 import type { SignInSeal } from './sign-in-cookie.js';
 
 export interface SignInParts {
@@ -74,32 +74,50 @@ export function addSignIn(app: FastifyInstance, parts: SignInParts): void {
   const { issuer, sessions, seal, publicUrl } = parts;
   const names = cookieNames(publicUrl);
   const whose = sessionOf(parts);
-  app.get<{ Querystring: { then?: string } }>('/auth/sign-in', async ({ query }, reply) => {
+  app.get<{ Querystring: { then?: string } }>('/auth/sign-in', async ({ query, cookies }, reply) => {
     const { to, kept } = await issuer.leave();
     const carried = seal.seal({ ...kept, then: pathOf(query.then) });
-    return setCookie(reply, names.signIn, carried, { publicUrl, lifeMs: SIGN_IN_MS }).redirect(to, 303);
+    for (const name of surplusOf(names.signIn, cookies, carried.length))
+      setCookie(reply, name, '', { publicUrl, lifeMs: 0 });
+    const name = signInCookie(names.signIn, kept.state);
+    return setCookie(reply, name, carried, { publicUrl, lifeMs: SIGN_IN_MS }).redirect(to, 303);
   });
-  app.get(CALLBACK_PATH, async (request, reply) => {
-    const kept = seal.open(request.cookies[names.signIn]);
-    if (kept === null) throw new ConsoleRefusal('SIGN_IN_REFUSED');
-    const { person, token, tokenEndsAt } = await issuer.comeBack(new URL(request.url, publicUrl), kept);
-    const lifeMs = Math.min(parts.sessionMs, tokenEndsAt - parts.now());
-    // Whoever was signed in at this browser before no longer is.
-    sessions.end(request.cookies[names.session]);
-    const { id } = sessions.open(person, token, lifeMs);
-    setCookie(reply, names.signIn, '', { publicUrl, lifeMs: 0 });
-    return setCookie(reply, names.session, id, { publicUrl, lifeMs }).redirect(kept.then, 303);
-  });
+  addComingBack(app, parts);
   app.post('/auth/sign-out', (request, reply) => {
     const session = whose(request);
     requireOwnPage(request, session, publicUrl);
-    sessions.end(session.id);
+    sessions.end(session.id, 'sign-out');
     return setCookie(reply, names.session, '', { publicUrl, lifeMs: 0 }).status(204).send();
   });
   app.get('/session', (request) => {
     const { person, csrf, endsAt } = whose(request);
     // As the services count them: the page offers by them.
     return { ...person, roles: rolesGiven(person.roles, person.tenant), csrf, ends_at: endsAt };
+  });
+}
+
+function addComingBack(app: FastifyInstance, { issuer, sessions, seal, publicUrl, ...parts }: SignInParts): void {
+  const names = cookieNames(publicUrl);
+  app.get<{ Querystring: { state?: unknown } }>(CALLBACK_PATH, async (request, reply) => {
+    const { cookies, query } = request;
+    const name = signInCookie(names.signIn, String(query.state));
+    const kept = seal.open(cookies[name]);
+    if (kept === null) {
+      if (sessions.find(cookies[names.session]) === null) throw new ConsoleRefusal('SIGN_IN_REFUSED');
+      // It came back before, or too late, and somebody is signed in: nobody is told that they are not.
+      return reply.redirect('/', 303);
+    }
+    const { person, token, tokenEndsAt } = await issuer.comeBack(new URL(request.url, publicUrl), kept);
+    setCookie(reply, name, '', { publicUrl, lifeMs: 0 });
+    const before = sessions.find(cookies[names.session]);
+    // Pages that signed in side by side are of one session: the last of them would end it under the others.
+    if (before !== null && isSame(before.person, person) && before.openedAt > kept.endsAt - SIGN_IN_MS)
+      return reply.redirect(kept.then, 303);
+    // Whoever was signed in at this browser before no longer is.
+    sessions.end(before?.id, 'sign-in');
+    const lifeMs = Math.min(parts.sessionMs, tokenEndsAt - parts.now());
+    const { id } = sessions.open(person, token, lifeMs);
+    return setCookie(reply, names.session, id, { publicUrl, lifeMs }).redirect(kept.then, 303);
   });
 }
 
