@@ -6,7 +6,10 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiProblem } from './api/problem.js';
 import { routerFor } from './app/router.tsx';
-import { signIn } from './app/session.js';
+import { forgetDrafts } from './app/own.js';
+import { signIn, whoIsHere } from './app/session.js';
+import { alone, pause, seen } from './live/browser.js';
+import { holds } from './live/holds.js';
 import { Live } from './live/live.js';
 import './styles.css';
 
@@ -25,7 +28,29 @@ const queries = new QueryClient({
     },
   },
 });
-const live = new Live(queries, signIn);
+const ASK_EVERY_MS = 1_000;
+/** Goes elsewhere; nothing more happens here. */
+const gone = (go: () => void): Promise<never> => {
+  go();
+  return new Promise(() => undefined);
+};
+const live = new Live(queries, {
+  free: () => holds.free(),
+  seen,
+  alone,
+  who: () => whoIsHere(queries),
+  pause: () => pause(ASK_EVERY_MS),
+  leave: () =>
+    gone(() => {
+      forgetDrafts();
+      location.assign('/');
+    }),
+  reload: () =>
+    gone(() => {
+      location.reload();
+    }),
+  signIn: () => gone(signIn),
+});
 const router = routerFor({ queries, live });
 
 const place = document.getElementById('page');

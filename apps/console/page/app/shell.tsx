@@ -6,9 +6,9 @@ import { EDGE_WORDS } from '../api/clients.js';
 import type { Live } from '../live/live.js';
 import { useLive } from '../live/live.js';
 import { Time } from '../parts/shown.tsx';
-import { Waiting } from '../parts/trouble.tsx';
+import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { signOut } from './own.js';
-import { usePerson } from './session.js';
+import { signIn, usePerson } from './session.js';
 import { useTheme } from './theme.js';
 import { KeysHelp } from './keys.tsx';
 
@@ -24,6 +24,7 @@ const PLACES = [
 
 export function Shell({ live }: { readonly live: Live }): ReactNode {
   const [isHelpOpen, setHelpOpen] = useState(false);
+  const [trouble, setTrouble] = useState<unknown>(null);
   useEffect(() => {
     live.open();
     return () => {
@@ -55,12 +56,15 @@ export function Shell({ live }: { readonly live: Live }): ReactNode {
           </ul>
         </nav>
         <Who
+          live={live}
+          onTrouble={setTrouble}
           onHelp={() => {
             setHelpOpen(true);
           }}
         />
       </header>
       <LiveBar live={live} />
+      {trouble === null ? null : <Trouble cause={trouble} />}
       <Screen />
       <KeysHelp isOpen={isHelpOpen} onOpen={setHelpOpen} />
     </>
@@ -82,7 +86,14 @@ function Screen(): ReactNode {
   );
 }
 
-function Who({ onHelp }: { readonly onHelp: () => void }): ReactNode {
+interface WhoProps {
+  readonly live: Live;
+  readonly onHelp: () => void;
+  /** Signing out came to nothing. */
+  readonly onTrouble: (cause: unknown) => void;
+}
+
+function Who({ live, onHelp, onTrouble }: WhoProps): ReactNode {
   const person = usePerson();
   const [theme, nextTheme] = useTheme();
   return (
@@ -100,7 +111,8 @@ function Who({ onHelp }: { readonly onHelp: () => void }): ReactNode {
       <button
         type="button"
         onClick={() => {
-          void signOut(person.csrf);
+          onTrouble(null);
+          signOut(person.csrf, live).catch(onTrouble);
         }}
       >
         Sign out
@@ -118,6 +130,14 @@ function LiveBar({ live }: { readonly live: Live }): ReactNode {
       {stream === 'lost' ? (
         <strong>
           Live updates were lost <Time at={since} />. What you see may be old; trying again.
+        </strong>
+      ) : null}
+      {stream === 'ended' ? (
+        <strong>
+          You are not signed in any more.{' '}
+          <button type="button" onClick={signIn}>
+            Sign in
+          </button>
         </strong>
       ) : null}
       {stream === 'on' && away.length > 0 ? (

@@ -1,25 +1,24 @@
-// The stream of what moved: services whose rows are others than before. Queries that begin with a service's name are read again.
+// What moved: services whose rows are others than before. Queries that begin with a service's name are read again.
 import type { QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import * as z from 'zod/mini';
 import { EDGES } from '../api/clients.js';
 import type { EdgeName } from '../api/clients.js';
+import { linePartsOf, onSaid, pause } from './browser.js';
+import { endedBy } from './ends.js';
+import type { End, Ways } from './ends.js';
+import { Line } from './line.js';
 import { Readings } from './readings.js';
 
 export interface LiveState {
-  readonly stream: 'connecting' | 'on' | 'lost';
+  /** `ended`: nobody is signed in here any more. */
+  readonly stream: 'connecting' | 'on' | 'lost' | 'ended';
   /** Since when it is so; epoch milliseconds. */
   readonly since: number;
   readonly away: readonly EdgeName[];
 }
 
-const NAMES = z.array(z.enum(EDGES));
-const MOVED = z.object({ moved: NAMES, away: NAMES });
-/** The server beats every 5 s; whoever hears nothing for this long has lost the stream, whatever the browser says. */
-const SILENT_MS = 12_000;
 /** What moves all the time is read this often, and no sooner than it was answered. */
 const READ_EVERY_MS = 100;
-const AGAIN_MS = 1_000;
 
 /** How far services had come before this page read anything. */
 const START = document.querySelector<HTMLMetaElement>('meta[name=position]')?.content ?? '';
@@ -28,12 +27,13 @@ export class Live {
   #state: LiveState = { stream: 'connecting', since: Date.now(), away: [] };
   readonly #listeners = new Set<() => void>();
   readonly #readings: Readings;
-  #source: EventSource | null = null;
-  #silent: ReturnType<typeof setTimeout> | undefined;
+  readonly #line: Line;
+  /** Nobody is signed in, or signs out in this page, or the end of the session is being seen to. */
+  #isLeaving = true;
 
   constructor(
     private readonly queries: QueryClient,
-    private readonly onEnded: () => void,
+    private readonly ways: Omit<Ways, 'goOn'>,
   ) {
     const cache = queries.getQueryCache();
     this.#readings = new Readings({
@@ -43,7 +43,20 @@ export class Live {
           await queries.refetchQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false });
       },
       isUnderWay: (hash) => cache.get(hash)?.state.fetchStatus === 'fetching',
-      pause: () => new Promise((resolve) => setTimeout(resolve, READ_EVERY_MS)),
+      pause: () => pause(READ_EVERY_MS),
+    });
+    this.#line = new Line(START, linePartsOf(ways.who), {
+      onHeard: (moved, away) => {
+        this.#heard(moved, away);
+      },
+      onLost: () => {
+        if (this.#state.stream !== 'ended') this.#turn('lost');
+      },
+      onEnded: (by) => void this.#over(by),
+    });
+    // From before anything is read: what moves after a reading is heard.
+    onSaid((said) => {
+      this.#line.hear(said);
     });
   }
 
@@ -57,53 +70,45 @@ export class Live {
   };
 
   open(): void {
-    const source = new EventSource(START === '' ? '/events' : `/events?from=${START}`);
-    this.#source = source;
-    source.onopen = () => {
-      this.#heard();
-    };
-    source.addEventListener('beat', () => {
-      this.#heard();
-    });
-    source.addEventListener('moved', (event) => {
-      this.#heard();
-      this.#tell(event);
-    });
-    source.addEventListener('ended', () => {
-      this.close();
-      this.onEnded();
-    });
-    source.onerror = () => {
-      this.#lost();
-      // A browser gives up where the answer is no stream: the session ended, or the console restarts.
-      if (source.readyState === EventSource.CLOSED)
-        setTimeout(() => {
-          this.#again(source);
-        }, AGAIN_MS);
-    };
+    this.#isLeaving = false;
+    this.#line.open();
   }
 
   close(): void {
-    this.#source?.close();
-    this.#source = null;
-    clearTimeout(this.#silent);
+    this.#isLeaving = true;
+    this.#line.close();
   }
 
-  #again(old: EventSource): void {
-    if (this.#source !== old) return;
-    old.close();
-    this.open();
-    // A new source has no position to send: everything is read again.
-    for (const name of EDGES) this.#read(name);
-    void this.queries.invalidateQueries({ queryKey: ['session'] });
+  /** The person signed out here: the other pages are told. */
+  tellSignedOut(): void {
+    this.#line.tellEnded('sign-out');
   }
 
-  #tell({ data }: MessageEvent<unknown>): void {
-    const read = MOVED.safeParse(typeof data === 'string' ? JSON.parse(data) : null);
-    if (!read.success) return;
-    const { moved, away } = read.data;
+  #heard(moved: readonly EdgeName[], away: readonly EdgeName[]): void {
+    if (this.#isLeaving) return;
+    // Another page hears something: somebody is signed in at this browser again.
+    if (this.#state.stream === 'ended') {
+      void this.#over('lost');
+      return;
+    }
     if (away.join() !== this.#state.away.join()) this.#set({ ...this.#state, away });
+    this.#turn('on');
     for (const name of moved) this.#read(name);
+  }
+
+  async #over(by: End): Promise<void> {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    this.#turn(by === 'sign-in' ? 'connecting' : 'ended');
+    await endedBy(by, {
+      ...this.ways,
+      goOn: () => {
+        this.#turn('connecting');
+        this.open();
+        for (const name of EDGES) this.#read(name);
+      },
+    });
+    this.#isLeaving = false;
   }
 
   /** What nobody looks at is only marked; it is read when somebody does. */
@@ -113,17 +118,8 @@ export class Live {
       this.#readings.moved(queryHash);
   }
 
-  #heard(): void {
-    clearTimeout(this.#silent);
-    this.#silent = setTimeout(() => {
-      this.#lost();
-      if (this.#source !== null) this.#again(this.#source);
-    }, SILENT_MS);
-    if (this.#state.stream !== 'on') this.#set({ ...this.#state, stream: 'on', since: Date.now() });
-  }
-
-  #lost(): void {
-    if (this.#state.stream !== 'lost') this.#set({ ...this.#state, stream: 'lost', since: Date.now() });
+  #turn(stream: LiveState['stream']): void {
+    if (this.#state.stream !== stream) this.#set({ ...this.#state, stream, since: Date.now() });
   }
 
   #set(state: LiveState): void {

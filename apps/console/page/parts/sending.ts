@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { outcomeOfTaken } from '../api/clients.js';
 import type { Outcome, Taken } from '../api/outcome.js';
+import { holds } from '../live/holds.js';
 import type { Phase } from './decision.phases.js';
 import { newKey } from './key.js';
 import { sent, wrongWith } from './sending.rules.js';
@@ -25,6 +26,7 @@ export function useSending({ still, send: sendOnce, isChanged, onPhase, onDone, 
   const [key] = useState(newKey);
   const [isLost, setLost] = useState(false);
   const isHere = useIsHere();
+  const hold = useHold();
   useEffect(() => {
     onPhase('asking');
   }, [onPhase]);
@@ -40,6 +42,7 @@ export function useSending({ still, send: sendOnce, isChanged, onPhase, onDone, 
   };
   const way = { isLost, isChanged, still, send: sendOnce, settle: outcomeOfTaken, onLost, onTaken, forget, write };
   const send = async (said: Omit<Said, 'key'>): Promise<void> => {
+    hold();
     go('sending');
     setProblem(null);
     try {
@@ -56,6 +59,21 @@ export function useSending({ still, send: sendOnce, isChanged, onPhase, onDone, 
     }
   };
   return { ...wrongWith(problem, isChanged), taken, send };
+}
+
+/** Holds the page until this window is closed, so that what came of its command is read. */
+function useHold(): () => void {
+  const letGo = useRef<(() => void) | null>(null);
+  useEffect(
+    () => () => {
+      letGo.current?.();
+      letGo.current = null;
+    },
+    [],
+  );
+  return () => {
+    letGo.current ??= holds.take();
+  };
 }
 
 /** Whoever closed the window meanwhile may have opened another: that one is left alone. */

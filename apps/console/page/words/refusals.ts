@@ -7,6 +7,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   SERVICE_AWAY:
     'The service does not answer. If you sent a command, nobody knows whether it arrived: look before you repeat it.',
   CONSOLE_AWAY: 'The console does not answer. Check the connection, then look before you repeat a command.',
+  SIGN_OUT_UNKNOWN: 'The console does not answer, so you may still be signed in here. Try again.',
   ANSWER_UNEXPECTED: 'The service answered something this console does not understand: they are of different versions.',
   CHANGED_MEANWHILE:
     'This changed while you were reading. Nothing was sent. Look at what is on the screen now, then decide again.',
