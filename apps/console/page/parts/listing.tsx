@@ -1,5 +1,6 @@
-// A table of rows, with a word where there are none and where they could not be read.
+// A table of rows, with a word where there are none, where they could not be read, and where they are from before.
 import type { ReactNode } from 'react';
+import { standingOf } from './reading.rules.js';
 import { Trouble, Waiting } from './trouble.tsx';
 
 export interface Column<Item> {
@@ -21,12 +22,16 @@ interface Props<Item> {
 }
 
 export function Listing<Item>({ what, columns, items, isCut = false, error, keyOf, none }: Props<Item>): ReactNode {
-  if (error !== null && items === undefined) return <Trouble cause={error} />;
-  if (items === undefined) return <Waiting what={what} />;
-  if (items.length === 0) return <p className="quiet">{none}</p>;
+  const standing = standingOf(items, error);
+  if (items === undefined) return standing === 'failed' ? <Trouble cause={error} /> : <Waiting what={what} />;
   return (
     <>
-      <Table what={what} columns={columns} items={items} keyOf={keyOf} />
+      {standing === 'old' ? <Trouble cause={error} isOld /> : null}
+      {items.length === 0 ? (
+        <p className="quiet">{none}</p>
+      ) : (
+        <Table what={what} columns={columns} items={items} keyOf={keyOf} />
+      )}
       {isCut ? <p className="quiet">{items.length.toLocaleString('en')} are shown; there are more.</p> : null}
     </>
   );

@@ -4,7 +4,14 @@ import { problemOf } from '../api/problem.js';
 import { SAID_IN_FULL, sentenceOf } from '../words/refusals.js';
 import { Text } from './shown.tsx';
 
-export function Trouble({ cause, onAgain }: { readonly cause: unknown; readonly onAgain?: () => void }): ReactNode {
+interface TroubleProps {
+  readonly cause: unknown;
+  /** What was read before stands below. */
+  readonly isOld?: boolean;
+  readonly onAgain?: () => void;
+}
+
+export function Trouble({ cause, isOld = false, onAgain }: TroubleProps): ReactNode {
   const { code, detail, problems } = problemOf(cause);
   const sentence = sentenceOf(code);
   return (
@@ -26,6 +33,7 @@ export function Trouble({ cause, onAgain }: { readonly cause: unknown; readonly 
           ))}
         </ul>
       )}
+      {isOld ? <p>What stands below was read before, and may be old.</p> : null}
       {onAgain === undefined ? null : (
         <button type="button" onClick={onAgain}>
           Try again

@@ -28,6 +28,7 @@ export function AutonomyScreen(): ReactNode {
     return error === null ? <Waiting what="what the agent has earned" /> : <Trouble cause={error} />;
   return (
     <>
+      {error === null ? null : <Trouble cause={error} isOld />}
       <header className="screen">
         <h1>
           <Text>{textIn(data, 'agent_id') ?? ''}</Text> at <Text>{textIn(data, 'task_kind') ?? ''}</Text>

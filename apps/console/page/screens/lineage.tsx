@@ -192,6 +192,7 @@ function Preview({ commitId, root }: { readonly commitId: string; readonly root:
   const may = isOneOf(person, ['reporter', 'requester', 'approver', 'administrator']);
   return (
     <Card title="If it were rolled back">
+      {error === null ? null : <Trouble cause={error} isOld />}
       <p>
         {commitsOf(data) === 0
           ? `Nothing more would fall: ${numberIn(data, 'fallen_already') ?? 0} fell already.`

@@ -26,7 +26,7 @@ export function Proposals(): ReactNode {
   const { data, error } = useQuery(proposalsQuery);
   return (
     <Card title="Waits for a second person">
-      {error !== null && data === undefined ? <Trouble cause={error} /> : null}
+      {error === null ? null : <Trouble cause={error} isOld={data !== undefined} />}
       {error === null && data === undefined ? <Waiting what="proposals" /> : null}
       {data?.items.length === 0 ? <p className="quiet">No proposal waits.</p> : null}
       {data?.isCut === true ? <p className="quiet">There are more than are listed here.</p> : null}
