@@ -21,6 +21,7 @@ export function ContractScreen(): ReactNode {
   const version = numberIn(data, 'version') ?? 1;
   return (
     <>
+      {error === null ? null : <Trouble cause={error} isOld />}
       <header className="screen">
         <h1>
           <code>{name}</code> version {version}

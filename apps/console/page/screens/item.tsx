@@ -64,6 +64,7 @@ function Known({ kind, id, run }: { readonly kind: string; readonly id: string; 
     );
   return (
     <>
+      {error === null ? null : <Trouble cause={error} isOld />}
       <Ways row={data} kind={kind} id={id} run={run} />
       <Card title="What is known of it">
         <RowFacts row={data} />

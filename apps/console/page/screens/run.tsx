@@ -250,10 +250,10 @@ function undoVerb({ runId, tenant, preview, read }: AskProps): Verb {
 }
 
 function Report({ id }: { readonly id: string }): ReactNode {
-  const { data } = useQuery(
+  const { data, error } = useQuery(
     rowQuery('ledger', ['undo', id], () => ledger.GET('/v1/undos/{id}', { params: { path: { id } } })),
   );
-  if (data === undefined) return null;
+  if (data === undefined) return error === null ? null : <Trouble cause={error} />;
   const words = [
     ['undone_clean', 'undone'],
     ['undone_with_residue', 'undone, and something stays different'],
@@ -262,6 +262,7 @@ function Report({ id }: { readonly id: string }): ReactNode {
   ] as const;
   return (
     <section aria-label="Report of an undo" className="report">
+      {error === null ? null : <Trouble cause={error} isOld />}
       <h3>
         Asked by <Text>{textIn(data, 'asked_by') ?? 'nobody that is named'}</Text>{' '}
         <Time at={numberIn(data, 'opened_at') ?? 0} />: {codeWords(textIn(data, 'outcome') ?? '')}
