@@ -89,6 +89,122 @@ describe('the session', () => {
   );
 });
 
+/** Pages of one browser, of one person. */
+async function sideBySide(paths: readonly string[]): Promise<readonly Page[]> {
+  const { page, context } = await takeSeat(desk.browser);
+  const [first = '/', ...others] = paths;
+  await signInAs(page, desk.system.console, 'mira', first);
+  const pages = [page];
+  for (const path of others) {
+    const another = await context.newPage();
+    await another.goto(`${desk.system.console}${path}`, { timeout: 30_000 });
+    await another.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+    pages.push(another);
+  }
+  return pages;
+}
+
+const SESSION_STATUS = "fetch('/session').then(({ status }) => status)";
+
+describe('pages of one browser', () => {
+  it(
+    'leave each other room, however many they are: all are live, and a request of each is answered',
+    async () => {
+      const pages = await sideBySide(['/', '/runs', '/exposure', '/contracts', '/parties', '/workers', '/audit', '/']);
+      expect(await Promise.all(pages.map((page) => page.evaluate<number>(SESSION_STATUS)))).toEqual(
+        pages.map(() => 200),
+      );
+      const [first, ...others] = pages;
+      await first?.close();
+      const step = await desk.system.waiting();
+      await others.at(-1)?.locator(`a[href="/reviews/${step.stepId}"]`).waitFor({ timeout: 30_000 });
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'are all signed out by one, and none of them signs anybody in again',
+    async () => {
+      const [one, other] = await sideBySide(['/', '/runs']);
+      if (one === undefined || other === undefined) throw new Error('two pages were asked for');
+      const asked: string[] = [];
+      one.context().on('request', (request) => asked.push(new URL(request.url()).pathname));
+      await one.getByRole('button', { name: 'Sign out' }).click();
+      for (const page of [one, other]) {
+        await page.getByRole('heading', { name: 'Recourse', level: 1 }).waitFor({ timeout: 30_000 });
+        expect([page.url(), await page.evaluate<number>(SESSION_STATUS)]).toEqual([`${desk.system.console}/`, 401]);
+      }
+      expect(asked).not.toContain('/auth/sign-in');
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'say where signing out came to nothing, and go on',
+    async () => {
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira');
+      await page.route('**/auth/sign-out', (route) => route.abort());
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByText('you may still be signed in here').waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'are not left while a command of theirs is on its way, and what came of it is read first',
+    async () => {
+      const step = await desk.system.waiting();
+      const [page, other] = await sideBySide([`/reviews/${step.stepId}`, '/runs']);
+      if (page === undefined || other === undefined) throw new Error('two pages were asked for');
+      let answer = (): void => undefined;
+      const isAsked = new Promise<void>((resolve) => {
+        void page.route('**/steps/*/deny', async (route) => {
+          const answered = new Promise<void>((go) => (answer = go));
+          resolve();
+          await answered;
+          await route.fulfill({ status: 409, json: { code: 'STEP_WRONG_PHASE', detail: '' } });
+        });
+      });
+      await page.getByRole('button', { name: 'Deny' }).click();
+      const window = page.getByRole('alertdialog');
+      await window.getByLabel('Why, in your words').fill('no');
+      await window.getByRole('button', { name: 'Deny' }).click();
+      await isAsked;
+      await other.getByRole('button', { name: 'Sign out' }).click();
+      // The bar behind the window says it already.
+      await page.locator('.livebar', { hasText: 'You are not signed in any more.' }).waitFor({ timeout: 30_000 });
+      await window.getByText('Sending').waitFor();
+      answer();
+      await window.getByText('This is past the point').waitFor();
+      await window.getByRole('button', { name: 'Not now' }).click();
+      await page.getByRole('heading', { name: 'Recourse', level: 1 }).waitFor({ timeout: 30_000 });
+    },
+    TAKES_AT_MOST_MS,
+  );
+
+  it(
+    'say that nobody is signed in any more once the console was restarted, and sign in again where they were',
+    async () => {
+      const pages = await sideBySide(['/runs', '/exposure']);
+      await desk.system.processes.kill('console', 'SIGKILL');
+      await desk.system.processes.start('console');
+      for (const page of pages) await page.getByText('You are not signed in any more.').waitFor({ timeout: 60_000 });
+      const [page, other] = pages;
+      await page?.locator('.livebar').getByRole('button', { name: 'Sign in' }).click();
+      await page?.getByRole('button', { name: /^mira\b/ }).click();
+      await page?.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+      // The other goes on by itself, where it is.
+      await other?.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+      expect([page?.url(), other?.url()]).toEqual(
+        ['/runs', '/exposure'].map((path) => `${desk.system.console}${path}`),
+      );
+    },
+    TAKES_AT_MOST_MS,
+  );
+});
+
 /** A script that stands in the document itself. */
 const INLINE = `(() => {
   const script = document.createElement('script');
@@ -238,6 +354,27 @@ describe('a service that is away', () => {
       await until('the ceilings', async () =>
         (await page.getByRole('region', { name: 'Ceilings' }).getByRole('alert').count()) === 0 ? true : null,
       );
+    },
+    TAKES_AT_MOST_MS,
+  );
+});
+
+describe('a reading that fails', () => {
+  it(
+    'is said above what was read before',
+    async () => {
+      const { runId } = await desk.system.refund();
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, desk.system.console, 'mira', '/runs');
+      const row = page.locator(`a[href="/runs/${runId}"]`).first();
+      await row.waitFor();
+      await page.route('**/api/ledger/v1/effects?**', (route) =>
+        route.fulfill({ status: 503, json: { code: 'READS_BUSY', detail: '' } }),
+      );
+      await desk.system.refund();
+      await page.getByRole('alert').getByText('may be old').waitFor({ timeout: 30_000 });
+      await page.getByText('READS_BUSY').waitFor();
+      expect(await row.count()).toBe(1);
     },
     TAKES_AT_MOST_MS,
   );
