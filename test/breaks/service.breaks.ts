@@ -34,9 +34,9 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/console/src/sign-in/sign-in.unit.spec.ts',
     test: 'sessions of one person take no place from anybody else, however often they sign in',
     file: 'apps/console/src/sign-in/sessions.ts',
-    find: 'if (theirs.length > SESSIONS_OF_ONE_MAX && oldestOfTheirs !== undefined) this.end(oldestOfTheirs.id);',
+    find: "if (theirs.length > SESSIONS_OF_ONE_MAX && oldestOfTheirs !== undefined) this.end(oldestOfTheirs.id, 'expiry');",
     replace:
-      'if (theirs.length > SESSIONS_OF_ONE_MAX && oldestOfTheirs !== undefined) this.end([...this.#all.keys()][0]);',
+      "if (theirs.length > SESSIONS_OF_ONE_MAX && oldestOfTheirs !== undefined) this.end([...this.#all.keys()][0], 'expiry');",
   },
   {
     id: 'edge-console-odd-names-count-as-none',
