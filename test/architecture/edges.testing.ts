@@ -48,6 +48,22 @@ export interface Route {
   readonly row: string;
   /** Members of its query. */
   readonly query: readonly string[];
+  /** What a body of it is, as a JSON schema. */
+  readonly body: BodySchema | undefined;
+}
+
+/** What is looked at of a JSON schema. */
+export interface BodySchema {
+  readonly type?: string;
+  readonly maxItems?: number;
+  readonly items?: BodySchema;
+  readonly properties?: Readonly<Record<string, BodySchema>>;
+}
+
+/** An operation of an OpenAPI document. */
+interface Operation {
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: BodySchema }>> };
 }
 
 /** One service's edge. */
@@ -234,10 +250,11 @@ async function opened(edge: Omit<Edge, 'routes'>): Promise<Edge> {
   await edge.app.init();
   await edge.app.getHttpAdapter().getInstance().ready();
   const { paths = {} } = (await edge.app.inject({ method: 'GET', url: '/openapi.json' })).json<{
-    paths?: Record<string, Record<string, { parameters?: readonly { in: string; name: string }[] }>>;
+    paths?: Record<string, Record<string, Operation>>;
   }>();
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { parameters = [] }]) => ({
+    Object.entries(methods).map(([method, { parameters = [], requestBody }]) => ({
+      body: requestBody?.content['application/json']?.schema,
       query: parameters.flatMap((one) => (one.in === 'query' ? [one.name] : [])),
       method: method.toUpperCase(),
       path,

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LIMIT_RATES } from '@recourse/service';
 import { Edges } from './edges.testing.js';
-import type { Edge } from './edges.testing.js';
+import type { BodySchema, Edge } from './edges.testing.js';
 
 const ARRIVE_MS = 300;
 let edges: Edges;
@@ -311,4 +311,63 @@ describe('bad input', () => {
     }
     expect(wrong).toEqual([]);
   }, 120_000);
+
+  it('has a longest list at every command, and is answered in few words however much of it is wrong', async () => {
+    const calm = await Edges.open();
+    const tokens = [
+      await calm.token('acme', ['administrator', 'approver', 'operator', 'budget_owner']),
+      await calm.token('acme', ['agent']),
+    ];
+    const wrong: string[] = [];
+    let asked = 0;
+    try {
+      for (const { name, app, routes } of calm.all)
+        for (const { path, row, body } of routes.filter((route) => route.method === 'POST')) {
+          for (const place of endlessIn(body)) wrong.push(`${name} ${row}: ${place} has no longest length`);
+          for (const payload of wrongBodies(body))
+            for (const token of tokens) {
+              const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+              const url = path.replaceAll(/\{\w+\}/g, 'x');
+              const answer = await app.inject({ method: 'POST', url, headers, payload });
+              asked += 1;
+              if (answer.statusCode >= 500 || answer.body.length > ANSWER_MAX)
+                wrong.push(
+                  `${name} ${row} ${payload.slice(0, 40)}: ${answer.statusCode}, ${answer.body.length} characters`,
+                );
+            }
+        }
+    } finally {
+      await calm.close();
+    }
+    expect(wrong).toEqual([]);
+    expect(asked).toBeGreaterThan(300);
+  }, 120_000);
 });
+
+const ANSWER_MAX = 100_000;
+
+/** Where lists may be of any length. */
+function endlessIn(schema: BodySchema | undefined, place = ''): readonly string[] {
+  if (schema === undefined) return [];
+  const inside = Object.entries(schema.properties ?? {}).flatMap(([name, member]) =>
+    endlessIn(member, `${place}/${name}`),
+  );
+  if (schema.type !== 'array') return inside;
+  return [...(schema.maxItems === undefined ? [place] : []), ...endlessIn(schema.items, `${place}/-`)];
+}
+
+/** Bodies as large as any, with as much that is wrong about them as there is room for. */
+function wrongBodies(schema: BodySchema | undefined): readonly string[] {
+  const members = `{${Array.from({ length: 14_000 }, (_, at) => `"m${String(at)}":1`).join()}}`;
+  const nothings = `[${'{},'.repeat(60_000)}{}]`;
+  return [
+    members,
+    ...Object.entries(schema?.properties ?? {}).flatMap(([name, { items }]) => [
+      `{"${name}":${nothings}}`,
+      `{"${name}":${members}}`,
+      ...Object.keys(items?.properties ?? {}).map(
+        (inner) => `{"${name}":[${`{"${inner}":[${'{},'.repeat(99)}{}]},`.repeat(550)}{}]}`,
+      ),
+    ]),
+  ];
+}

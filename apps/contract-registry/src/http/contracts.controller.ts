@@ -6,8 +6,10 @@ import type { Contract } from '@recourse/contract';
 import type { Doc } from '@recourse/event-log';
 import {
   ALL_TENANTS,
+  bounded,
   Commands,
   EdgeRefusal,
+  entriesIn,
   FromCaller,
   hashHex,
   Id,
@@ -47,10 +49,10 @@ const VERSION_MAX = 2 ** 31 - 1;
 const retirement = z.strictObject({ version: z.number().int().min(1).max(VERSION_MAX), tenant: tenantText.optional() });
 const confirmation = z.strictObject({
   digest: hashHex,
-  together: z
-    .record(idText, hashHex)
-    .refine((others) => Object.keys(others).length < TOGETHER_MAX, `at most ${TOGETHER_MAX} are confirmed together`)
-    .optional(),
+  together: bounded(
+    { sizeOf: entriesIn, max: TOGETHER_MAX - 1, message: `at most ${TOGETHER_MAX} are confirmed together` },
+    z.record(idText, hashHex),
+  ).optional(),
   tenant: tenantText.optional(),
 });
 const withdrawal = z.strictObject({ tenant: tenantText.optional() });

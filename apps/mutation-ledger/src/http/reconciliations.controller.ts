@@ -2,8 +2,10 @@
 import { Body, Controller, Inject, Post } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import {
+  bounded,
   Commands,
   EdgeRefusal,
+  entriesIn,
   FromCaller,
   idText,
   runText,
@@ -21,6 +23,10 @@ import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 const PARENTS_MAX = 100;
 /** Bytes of a comparison as JSON: it fits the wire (256 KB), and its answer, which may name everything twice, one decision (900 KB). */
 const BYTES_MAX = 160 * 1_024;
+/** Fewest bytes in which a commit is named. */
+const NAME_BYTES_MIN = '{"run_id":"r","commit_id":"c"}'.length;
+/** Most commits that so many bytes name, parents counted. */
+const NAMED_MAX = Math.floor(BYTES_MAX / NAME_BYTES_MIN);
 const ref = z.strictObject({ run_id: runText, commit_id: idText });
 const held = z.strictObject({
   ...ref.shape,
@@ -28,7 +34,18 @@ const held = z.strictObject({
   stands: z.boolean().default(true),
   reached_user_at: instant.nullable().default(null),
 });
-const comparison = z.strictObject({ runtime: idText, tenant: tenantText.optional(), commits: z.array(held) });
+const TOO_LARGE = {
+  code: 'RECONCILIATION_TOO_LARGE',
+  message: 'Split it; `recourse lineage reconcile` does.',
+} as const;
+const comparison = z.strictObject({
+  runtime: idText,
+  tenant: tenantText.optional(),
+  commits: bounded(
+    { sizeOf: entriesIn, max: COMMITS_MAX, ...TOO_LARGE },
+    bounded({ sizeOf: namedIn, max: NAMED_MAX, ...TOO_LARGE }, z.array(held).max(COMMITS_MAX)),
+  ),
+});
 export const ReconciliationListsController = listsController({
   tag: 'lineage',
   log: MUTATIONS_LOG,
@@ -66,11 +83,10 @@ export class ReconciliationsController {
   @ApiBody({ schema: openApiSchema(comparison) })
   reconcile(@FromCaller() caller: Caller, @Body() input: unknown): Promise<void> {
     const { tenant, ...body } = parse(comparison, input);
-    if (body.commits.length > COMMITS_MAX || Buffer.byteLength(JSON.stringify(body)) > BYTES_MAX) {
+    if (Buffer.byteLength(JSON.stringify(body)) > BYTES_MAX)
       throw new EdgeRefusal('INPUT_INVALID', `a comparison takes ${COMMITS_MAX} commits and ${BYTES_MAX} bytes`, [
-        { code: 'RECONCILIATION_TOO_LARGE', message: 'Split it; `recourse lineage reconcile` does.', path: '/commits' },
+        { ...TOO_LARGE, path: '/commits' },
       ]);
-    }
     return this.commands.submit(caller, {
       type: 'recourse.mutations.ReconcileLineage',
       key: body.runtime,
@@ -79,4 +95,14 @@ export class ReconciliationsController {
       build: (envelope) => ({ envelope, ...body }),
     });
   }
+}
+
+/** Commits that a comparison names with all their parents, before it is known to be one. */
+function namedIn(commits: unknown): number {
+  if (!Array.isArray(commits)) return 0;
+  return commits.reduce<number>((sum, commit: unknown) => sum + 1 + parentsIn(commit), 0);
+}
+
+function parentsIn(commit: unknown): number {
+  return typeof commit === 'object' && commit !== null && 'derived_from' in commit ? entriesIn(commit.derived_from) : 0;
 }

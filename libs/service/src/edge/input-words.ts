@@ -5,6 +5,8 @@ type RawIssue = z.core.$ZodRawIssue;
 
 /** Longest text that is quoted back, in characters. */
 const QUOTED_MAX = 40;
+/** Most members that are named where none of them is taken. */
+const KEYS_MAX = 10;
 const KINDS: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -55,7 +57,9 @@ function sizeWords(
 function unknownWords(keys: readonly string[], schema: unknown): string {
   const taken = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const known = taken.length === 0 ? 'it takes none' : `it takes ${taken.join(', ')}`;
-  return `does not take ${keys.map((key) => quoted(key)).join(', ')}: ${known}`;
+  const shownKeys = keys.slice(0, KEYS_MAX).map((key) => quoted(key));
+  const more = keys.length > KEYS_MAX ? ` and ${String(keys.length - KEYS_MAX)} more` : '';
+  return `does not take ${shownKeys.join(', ')}${more}: ${known}`;
 }
 
 function oneOf(values: readonly unknown[]): string {

@@ -62,20 +62,51 @@ export const wholeNumber = z
 export const instant = z.number().int().min(0).max(8.64e15);
 export const hashHex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits');
 
-/** `named`: what the input is called where it is no object of members. Errors: EdgeRefusal(INPUT_INVALID) with every problem. */
+/** What a part may hold, and how it is refused where it holds more. */
+export interface Bound {
+  readonly sizeOf: (given: unknown) => number;
+  readonly max: number;
+  readonly message: string;
+  readonly code?: string;
+}
+
+/** Entries of a list, or members of an object; none of whatever is neither. */
+export function entriesIn(given: unknown): number {
+  if (Array.isArray(given)) return given.length;
+  return typeof given === 'object' && given !== null ? Object.keys(given).length : 0;
+}
+
+/** Refuses what holds more than it may before any of it is looked at: what is wrong with each of ten thousand takes long to find. */
+export function bounded<Of extends z.ZodType>({ sizeOf, max, message, code }: Bound, part: Of): z.ZodPreprocess<Of> {
+  return z.preprocess((given, context) => {
+    if (sizeOf(given) > max) context.addIssue({ code: 'custom', message, params: { code } });
+    return given;
+  }, part);
+}
+
+/** Most problems of a request that are told: more nobody reads, and each would be sent back with its path. */
+const TOLD_MAX = 100;
+/** Longest path that is told, characters: a member of a map has any name. */
+const PATH_MAX = 300;
+
+/** `named`: what the input is called where it is no object of members. Errors: EdgeRefusal(INPUT_INVALID) with its problems. */
 export function parse<T>(schema: z.ZodType<T>, input: unknown, named: string | null = null): T {
   const parsed = schema.safeParse(input, { error: inputWords });
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => ({
+  const { issues } = parsed.error;
+  const problems = issues.slice(0, TOLD_MAX).map((issue) => ({
     code: codeOf(issue),
     message: issue.message,
-    path: `/${[...(named === null ? [] : [named]), ...issue.path.map(String)].join('/')}`,
+    path: pathOf([...(named === null ? [] : [named]), ...issue.path.map(String)]),
   }));
-  throw new EdgeRefusal(
-    'INPUT_INVALID',
-    problems.map(({ path, message }) => `${path}: ${message}`).join('; '),
-    problems,
-  );
+  const words = problems.map(({ path, message }) => `${path}: ${message}`);
+  if (issues.length > TOLD_MAX) words.push(`and ${String(issues.length - TOLD_MAX)} more`);
+  throw new EdgeRefusal('INPUT_INVALID', words.join('; '), problems);
+}
+
+function pathOf(names: readonly string[]): string {
+  const path = `/${names.join('/')}`;
+  return path.length > PATH_MAX ? `${path.slice(0, PATH_MAX).toWellFormed()}…` : path;
 }
 
 /** The code a check of ours names, or the kind of what is wrong. */

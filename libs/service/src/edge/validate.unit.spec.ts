@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { EdgeRefusal } from './problem.js';
-import { idText, openApiSchema, parse, runText } from './validate.js';
+import { bounded, entriesIn, idText, openApiSchema, parse, runText } from './validate.js';
 
 describe('the schema of an input', () => {
   it('refers to nothing: its definitions have no place in a document of many', () => {
@@ -56,6 +56,58 @@ describe('an input that does not fit', () => {
     expect(problemsOf({ run_id: 'run-1', state: 'x'.repeat(1_000) })).toEqual([
       `/state is "${'x'.repeat(40)}…", and may be open, held or denied`,
     ]);
+  });
+});
+
+describe('an input with more wrong than anybody reads', () => {
+  const refusalOf = (schema: z.ZodType, input: unknown): EdgeRefusal => {
+    try {
+      parse(schema, input);
+    } catch (refused) {
+      if (refused instanceof EdgeRefusal) return refused;
+    }
+    throw new Error('it was taken');
+  };
+
+  it('is told the first hundred problems, and how many more there are', () => {
+    const { problems, message } = refusalOf(z.array(z.strictObject({ id: idText })), Array(5_000).fill({}));
+    expect(problems.map(({ path }) => path)).toEqual(Array.from({ length: 100 }, (_, at) => `/${String(at)}/id`));
+    expect(message).toMatch(/^\/0\/id: .*; \/99\/id: is missing: it must be text; and 4900 more$/);
+  });
+
+  it('is told all of a hundred', () => {
+    const { problems, message } = refusalOf(z.array(z.strictObject({ id: idText })), Array(100).fill({}));
+    expect([problems.length, message.split('; ').length, message.includes('more')]).toEqual([100, 100, false]);
+  });
+
+  it('is told ten of the members that it does not take, and how many more', () => {
+    const input = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`m${String(at)}`, 1]));
+    expect(refusalOf(z.strictObject({}), input).message).toBe(
+      '/: does not take "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9" and 490 more: it takes none',
+    );
+  });
+
+  it('is told no more of a path than finds it again', () => {
+    const [problem] = refusalOf(z.record(z.string(), idText), {
+      [`${'x'.repeat(298)}\u{1F600}${'y'.repeat(50)}`]: 1,
+    }).problems;
+    expect(problem?.path).toBe(`/${'x'.repeat(298)}\uFFFD…`);
+  });
+
+  it('is refused by the code of its bound before any of it is looked at', () => {
+    let looks = 0;
+    const member = z.unknown().refine(() => (looks += 1) < 0);
+    const bound = { sizeOf: entriesIn, max: 2, message: 'split it', code: 'LIST_TOO_LARGE' };
+    const schema = z.strictObject({
+      ids: bounded(bound, z.array(member)),
+      by: bounded(bound, z.record(z.string(), member)),
+    });
+    expect(refusalOf(schema, { ids: [1, 2, 3], by: { a: 1, b: 2, c: 3 } }).problems).toEqual([
+      { code: 'LIST_TOO_LARGE', message: 'split it', path: '/ids' },
+      { code: 'LIST_TOO_LARGE', message: 'split it', path: '/by' },
+    ]);
+    expect(looks).toBe(0);
+    expect(refusalOf(schema, { ids: [1, 2], by: {} }).problems).toHaveLength(2);
   });
 });
 
