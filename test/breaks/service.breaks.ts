@@ -835,4 +835,13 @@ export const BREAKS: readonly Break[] = [
     find: 'z.array(held).max(COMMITS_MAX)',
     replace: 'z.array(held)',
   },
+  {
+    id: 'edge-json-once-read-again',
+    requirement: 'edge/json-once',
+    spec: 'libs/service/src/inbound/http/verbs.unit.spec.ts',
+    test: 'a verb about a thing goes through what is any JSON once, to write it: it is known to be JSON, and no copy is made of it',
+    file: 'libs/service/src/inbound/http/verbs.ts',
+    find: 'json: () => anyJson,',
+    replace: 'json: () => z.json(),',
+  },
 ];

@@ -13,6 +13,7 @@ export type { LimitRates } from './edge/limits.js';
 export { EDGE_REFUSALS, EdgeRefusal } from './edge/problem.js';
 export { render } from './edge/render.js';
 export {
+  anyJson,
   bounded,
   entriesIn,
   hashHex,

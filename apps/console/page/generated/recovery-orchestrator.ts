@@ -1148,6 +1148,7 @@ export interface operations {
                 "application/json": {
                     /** @enum {string} */
                     purpose: "repair" | "reconcile" | "observe";
+                    /** @default {} */
                     evidence?: unknown;
                     reason: string;
                     tenant?: string;

@@ -2,7 +2,7 @@
 // where each thing is found, and what its fields may hold beyond their types.
 import type { Doc } from '@recourse/event-log';
 import { RECOVERY_APPROVAL_MODE_VALUES } from '@recourse/messages';
-import { idText, verbsController } from '@recourse/service';
+import { anyJson, idText, verbsController } from '@recourse/service';
 import { z } from 'zod';
 import { RECOVERIES_LOG } from '../core.js';
 import { COMMANDS_WIRE } from '../core/commands.js';
@@ -56,7 +56,7 @@ export const ForwardVerbsController = verbsController({
     subject_ref: idText.nullable(),
     initiator: idText.nullable(),
     mode: z.enum(RECOVERY_APPROVAL_MODE_VALUES).extract(['human', 'dual_control']),
-    rehearsal: z.json(),
+    rehearsal: anyJson,
     attempt: z.number().int().min(1).max(ATTEMPT_MAX),
   },
 });

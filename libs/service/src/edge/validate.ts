@@ -1,5 +1,6 @@
 // Validated input: a zod schema per request, every problem at once, each with its path.
 import { isRunId, isTenant, RUN_BYTES_MAX } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
 import { z } from 'zod';
 import { inputWords } from './input-words.js';
 import { EdgeRefusal } from './problem.js';
@@ -61,6 +62,9 @@ export const wholeNumber = z
 /** Epoch milliseconds of an instant that a calendar has. */
 export const instant = z.number().int().min(0).max(8.64e15);
 export const hashHex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits');
+
+/** Any JSON: what was read from a body is some already, so that nothing of it is looked at again. */
+export const anyJson = z.custom<Json>((given) => given !== undefined, 'is missing: it may be any JSON');
 
 /** What a part may hold, and how it is refused where it holds more. */
 export interface Bound {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { EdgeRefusal } from './problem.js';
-import { bounded, entriesIn, idText, openApiSchema, parse, runText } from './validate.js';
+import { anyJson, bounded, entriesIn, idText, openApiSchema, parse, runText } from './validate.js';
 
 describe('the schema of an input', () => {
   it('refers to nothing: its definitions have no place in a document of many', () => {
@@ -10,6 +10,21 @@ describe('the schema of an input', () => {
     expect(text).not.toContain('$ref');
     expect(text).not.toContain('$defs');
     expect(openApiSchema(z.strictObject({ evidence: z.json() }))).toMatchObject({ properties: { evidence: {} } });
+  });
+});
+
+describe('a member that is any JSON', () => {
+  const schema = z.strictObject({ evidence: anyJson });
+
+  it('is taken as it is, and wanted', () => {
+    for (const evidence of [null, false, 0, '', [], { a: [1] }])
+      expect(parse(schema, { evidence })).toEqual({ evidence });
+    expect(() => parse(schema, {})).toThrow('/evidence: is missing: it may be any JSON');
+  });
+
+  it('is documented as before: anything, and required', () => {
+    expect(openApiSchema(schema)).toEqual(openApiSchema(z.strictObject({ evidence: z.json() })));
+    expect(openApiSchema(schema)).toMatchObject({ properties: { evidence: {} }, required: ['evidence'] });
   });
 });
 

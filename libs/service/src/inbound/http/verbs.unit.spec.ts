@@ -50,6 +50,21 @@ const ENVELOPE = { command_id: 'cmd' } as CommandEnvelope;
 
 let app: NestFastifyApplication;
 let sent: Submission[] = [];
+/** How often the members of an evidence were gone through. */
+let looks = 0;
+
+/** Counts that, of what was read from a body. */
+function watched(body: unknown): void {
+  if (typeof body !== 'object' || body === null || !('evidence' in body)) return;
+  const { evidence } = body;
+  if (typeof evidence !== 'object' || evidence === null) return;
+  body.evidence = new Proxy(evidence, {
+    ownKeys: (whole) => {
+      looks += 1;
+      return Reflect.ownKeys(whole);
+    },
+  });
+}
 
 function notAsked(): never {
   throw new Error('no route here asks for this');
@@ -113,6 +128,11 @@ beforeAll(async () => {
   };
   const module = ServiceModule.forService(context, [Steps, Questions, Budgets]);
   app = await createEdge('things', module, { bodyBytesMax: 10_000, readers: null });
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('preHandler', ({ body }, _reply, done) => {
+    watched(body);
+    done();
+  });
   await app.init();
 }, 60_000);
 afterAll(() => app.close());
@@ -149,6 +169,14 @@ describe('a verb about a thing', () => {
       reason: 'fixed',
     });
     expect(readPayload(evidence as Payload)).toEqual({ ticket: 7 });
+  });
+
+  it('goes through what is any JSON once, to write it: it is known to be JSON, and no copy is made of it', async () => {
+    looks = 0;
+    const { one } = await post('/v1/steps/s/check', { purpose: 'repair', evidence: { ticket: 7 }, reason: 'fixed' });
+    expect(looks).toBe(1);
+    expect(JSON.stringify(one?.body)).toContain('"evidence":{"ticket":7}');
+    expect(looks).toBe(2);
   });
 
   it('fills in what nobody says, and makes bytes of a digest', async () => {
