@@ -204,7 +204,7 @@ async function serviceEdge(spec: ServiceSpec, around: Surroundings): Promise<Edg
     onError: () => undefined,
   };
   const module = ServiceModule.forService(context, spec.controllers, spec.providers);
-  return opened({ name: spec.name, submitted, app: await createEdge(spec.name, module, edgeOptions(around, context)) });
+  return opened({ name: spec.name, submitted, app: await createEdge(spec.name, module, edgeOptions(around)) });
 }
 
 async function notifierEdge(around: Surroundings): Promise<Edge> {
@@ -231,17 +231,14 @@ async function notifierEdge(around: Surroundings): Promise<Edge> {
   return opened({
     name: 'notifier',
     submitted: [],
-    app: await createEdge('notifier', module, edgeOptions(around, context)),
+    app: await createEdge('notifier', module, edgeOptions(around)),
   });
 }
 
-function edgeOptions(
-  { isDocsKept = false, arriveWithinMs }: Surroundings,
-  context: Pick<ServiceContext, 'limits' | 'authenticate'>,
-): Parameters<typeof createEdge>[2] {
+function edgeOptions({ isDocsKept = false, arriveWithinMs }: Surroundings): Parameters<typeof createEdge>[2] {
   return {
     bodyBytesMax: BODY_BYTES_MAX,
-    readers: isDocsKept ? context : null,
+    docs: isDocsKept ? 'token' : 'public',
     ...(arriveWithinMs === undefined ? {} : { arriveWithinMs }),
   };
 }

@@ -50,6 +50,8 @@ describe('whoever asks too often', () => {
   });
 });
 
+const HEAD = 'POST /v1/undos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+
 describe('a request that does not arrive', () => {
   /** What came back until the connection was closed, and after how long. */
   const sent = (head: string, trickle: string) =>
@@ -70,16 +72,19 @@ describe('a request that does not arrive', () => {
     });
 
   it.each([
-    [
-      'a body of one byte now and then',
-      'POST /v1/undos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{',
-      ' ',
-    ],
+    ['a body of one byte now and then', `${HEAD}Content-Length: 5000\r\nAuthorization: Bearer TOKEN\r\n\r\n{`, ' '],
     ['headers of one byte now and then', 'GET /v1/status HTTP/1.1\r\nHost: x\r\nX-Slow: ', 'a'],
   ])('is cut off: %s', async (_what, head, trickle) => {
-    const { text, ms } = await sent(head, trickle);
+    const token = await edges.token('acme', ['requester'], 'slow');
+    const { text, ms } = await sent(head.replace('TOKEN', token), trickle);
     expect(text).toMatch(/^HTTP\/1\.1 408 /);
     expect(text).toContain('REQUEST_TOO_SLOW');
+    expect(ms).toBeLessThan(ARRIVE_MS * 5);
+  });
+
+  it('is cut off as soon, where it was answered before: a body of somebody without a token', async () => {
+    const { text, ms } = await sent(`${HEAD}Content-Length: 5000\r\n\r\n{`, ' ');
+    expect(text).toMatch(/^HTTP\/1\.1 401 /);
     expect(ms).toBeLessThan(ARRIVE_MS * 5);
   });
 
@@ -92,7 +97,6 @@ describe('a request that does not arrive', () => {
 
 /** A request inside a request: whoever reads its length otherwise than the one before takes the rest for a second one. */
 const INSIDE = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
-const HEAD = 'POST /v1/undos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 
 describe('a request with two ends', () => {
   /** Status lines of all that came back, before the edge closed the connection. */

@@ -259,7 +259,7 @@ async function edgeOf(
   const app = await createEdge(NAME, ServiceModule.forEdge(edge, [DeliveriesController, ItemsController], providers), {
     bodyBytesMax: BODY_BYTES_MAX,
     trustedProxies: config.trustedProxies,
-    readers: config.docs === 'public' ? null : edge,
+    docs: config.docs,
   });
   await app.listen(config.httpPort, config.httpHost);
   return app;

@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Limits } from './edge/limits.js';
 import { Body, Controller, Get, Inject, Param, Post, Query } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { MemoryDatabase, withCommonKinds } from '@recourse/event-log';
 import type { KindSpec } from '@recourse/event-log';
@@ -24,11 +22,9 @@ import { EventLogTransport } from './event-log.transport.js';
 import { FromCaller } from './inbound/http/caller.js';
 import type { Caller } from './inbound/http/caller.js';
 import { Commands } from './inbound/http/commands.js';
-import { serveDocs } from './inbound/http/docs.js';
-import { takeBodies } from './inbound/http/bodies.js';
-import { harden } from './inbound/http/hardening.js';
 import { Reads } from './inbound/http/reads.js';
 import type { ListAnswer } from './inbound/http/reads.js';
+import { createEdge } from './process.js';
 import type { PageQuery, PlacedRow } from './projection-reads.js';
 import type { ServiceContext } from './service-context.js';
 import { ServiceModule } from './service.module.js';
@@ -145,15 +141,10 @@ describe('the HTTP edge', () => {
       partitionCount: () => Promise.resolve(6),
       onError: () => undefined,
     };
-    app = await NestFactory.create<NestFastifyApplication>(
-      ServiceModule.forService(context, [ThingsController]),
-      new FastifyAdapter(),
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-      { logger: false, abortOnError: false, bodyParser: false },
-    );
-    harden(app);
-    takeBodies(app);
-    serveDocs(app, 'things', null);
+    app = await createEdge('things', ServiceModule.forService(context, [ThingsController]), {
+      bodyBytesMax: 2_000_000,
+      docs: 'public',
+    });
     app.connectMicroservice({
       strategy: new EventLogTransport({
         start: () => Promise.resolve(),

@@ -12,7 +12,7 @@ import { ownerOfLog, TOPICS } from '@recourse/messages';
 import type { Logger, Metrics } from '@recourse/telemetry';
 import { takeBodies } from './inbound/http/bodies.js';
 import { answerBroken, answerUnrouted } from './inbound/http/broken.js';
-import type { KnowsCallers } from './inbound/http/caller.js';
+import { judgeCallers } from './inbound/http/caller.js';
 import { serveDocs } from './inbound/http/docs.js';
 import { harden } from './inbound/http/hardening.js';
 import { refuseBrokenQueries } from './inbound/http/utf8.js';
@@ -59,8 +59,8 @@ export function connectKafka(
 
 export interface EdgeOptions {
   readonly bodyBytesMax: number;
-  /** Who tells whose token is good, for the OpenAPI pages, which are read with a role and within limits; null for everybody. */
-  readonly readers: KnowsCallers | null;
+  /** Who reads the OpenAPI pages: whoever has a token with a role, within limits, or everybody. */
+  readonly docs: EdgeConfig['docs'];
   /** Addresses and networks of proxies whose `X-Forwarded-For` is believed; without, of none. */
   readonly trustedProxies?: readonly string[] | undefined;
   /** Longest a request may take to arrive, headers and body, milliseconds. Default 10,000. */
@@ -107,7 +107,7 @@ export function serviceSigning(
 export async function createEdge(
   name: string,
   module: DynamicModule,
-  { bodyBytesMax, readers, trustedProxies, arriveWithinMs = ARRIVE_WITHIN_MS }: EdgeOptions,
+  { bodyBytesMax, docs, trustedProxies, arriveWithinMs = ARRIVE_WITHIN_MS }: EdgeOptions,
 ): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     module,
@@ -128,8 +128,9 @@ export async function createEdge(
     { logger: false, abortOnError: false, bodyParser: false },
   );
   harden(app);
+  judgeCallers(app); // before all that reads of a request
   takeBodies(app);
   refuseBrokenQueries(app);
-  serveDocs(app, name, readers);
+  serveDocs(app, name, docs === 'public' ? 'everybody' : 'holders');
   return app;
 }

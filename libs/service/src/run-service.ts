@@ -87,8 +87,7 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
   started.catch(() => undefined); // told below
   const module = ServiceModule.forService(context, spec.controllers, spec.providers);
   const { docs, trustedProxies } = config;
-  const readers = docs === 'public' ? null : context;
-  const app = await createEdge(spec.name, module, { bodyBytesMax: BODY_BYTES_MAX, readers, trustedProxies });
+  const app = await createEdge(spec.name, module, { bodyBytesMax: BODY_BYTES_MAX, docs, trustedProxies });
   // It exits by itself: a process with the id 1, as in a container, does not die of the signal that it would be sent again.
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   app.connectMicroservice({ strategy: new EventLogTransport({ start: () => started, stop }) });

@@ -6,7 +6,7 @@
 //   W1. A route without a row lets nobody in.
 //   W2. A role that is not in the row is refused before the request is read any further, and leaves nothing in a log.
 //   W3. What sealed payloads hold is shown to nobody whom the row does not name, and each showing is put on record before it.
-import { ofAllTenants, roleRequired, seesAllTenants, tenantOfRead } from './principal.js';
+import { ofAllTenants, roleRequired, seesAllTenants } from './principal.js';
 import { ALL_TENANTS } from './roles.js';
 import type { Principal } from './principal.js';
 import type { Role } from './roles.js';
@@ -215,16 +215,11 @@ export function accessOf(service: ServiceName): (route: string) => Access | unde
   return (route) => (Object.hasOwn(table, route) ? table[route] : undefined);
 }
 
-/**
- * Lets somebody in, or not; `named` is the tenant that the request is about, where it names one.
- *
- * Errors: EdgeRefusal(ROLE_REQUIRED, TENANT_FOREIGN).
- */
-export function requireAccess(access: Access | undefined, principal: Principal, named: string | undefined): void {
+/** Lets somebody in, or not. Errors: EdgeRefusal(ROLE_REQUIRED). */
+export function requireAccess(access: Access | undefined, principal: Principal): void {
   if (access === undefined) throw new EdgeRefusal('ROLE_REQUIRED', 'nobody is let in here: the route has no row');
   if (!access.roles.some((role) => principal.roles.includes(role)))
     throw roleRequired(principal, access.roles, `one of the roles ${access.roles.join(', ')} is needed`);
   if (access.reach === 'all' && !seesAllTenants(principal))
     throw ofAllTenants(`${access.roles.join(' or ')} of all tenants (${ALL_TENANTS}) is needed`);
-  if (named !== undefined) tenantOfRead(principal, named);
 }

@@ -282,7 +282,7 @@ describe('who a token is for', () => {
     expect(envelopes()).toMatchObject([{ roles: ['reporter'] }]);
     const principal = await authenticate(`Bearer ${await token({ roles: ['Approver', 'toString'] })}`);
     expect(() => {
-      requireAccess(accessOf('recovery-orchestrator')('POST /v1/steps/:id/approve'), principal, undefined);
+      requireAccess(accessOf('recovery-orchestrator')('POST /v1/steps/:id/approve'), principal);
     }).toThrow(expect.objectContaining({ code: 'ROLE_REQUIRED' }));
   });
 

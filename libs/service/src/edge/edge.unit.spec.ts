@@ -47,7 +47,7 @@ describe('a tenant', () => {
     expect(refused(() => tenantOfCommand(POSING, 'acme'))).toBe('TENANT_FOREIGN');
     expect(
       refused(() => {
-        requireAccess({ roles: ['administrator', 'approver'], reach: 'all' }, POSING, undefined);
+        requireAccess({ roles: ['administrator', 'approver'], reach: 'all' }, POSING);
       }),
     ).toBe('ROLE_REQUIRED');
   });

@@ -38,7 +38,7 @@ describe('a role that gives nothing where its token is for', () => {
   ])('is named by the row of a route that asks for it: %j for %s', (words, tenant, code) => {
     expect(
       refusal(() => {
-        requireAccess(ROW, holder(tenant, ...words), undefined);
+        requireAccess(ROW, holder(tenant, ...words));
       }).problems,
     ).toEqual([code]);
   });
@@ -46,7 +46,7 @@ describe('a role that gives nothing where its token is for', () => {
   it('is said of a role that a route asks for of all tenants', () => {
     expect(
       refusal(() => {
-        requireAccess({ roles: ['administrator'], reach: 'all' }, holder('acme', 'administrator'), undefined);
+        requireAccess({ roles: ['administrator'], reach: 'all' }, holder('acme', 'administrator'));
       }).problems,
     ).toEqual(['ROLE_OF_ALL_TENANTS']);
   });
@@ -54,7 +54,7 @@ describe('a role that gives nothing where its token is for', () => {
   it('is not said of a token that lacks the role everywhere', () => {
     for (const lacking of [holder('acme', 'viewer'), holder('*', 'auditor', 'viewer')]) {
       const { message, problems } = refusal(() => {
-        requireAccess(ROW, lacking, undefined);
+        requireAccess(ROW, lacking);
       });
       expect([message, problems]).toEqual(['one of the roles operator, approver is needed', []]);
     }

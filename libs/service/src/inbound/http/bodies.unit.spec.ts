@@ -6,7 +6,8 @@ import { Controller } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Metrics } from '@recourse/telemetry';
 import { z } from 'zod';
-import { Limits } from '../../edge/limits.js';
+import { LIMIT_RATES, Limits } from '../../edge/limits.js';
+import { EdgeRefusal } from '../../edge/problem.js';
 import { createEdge } from '../../process.js';
 import type { EdgeContext } from '../../service-context.js';
 import { ServiceModule } from '../../service.module.js';
@@ -31,20 +32,29 @@ class EchoController {
   }
 }
 
+/** Requests that one address may send here. */
+const ADDRESS_BURST = 100;
 let app: NestFastifyApplication;
 beforeAll(async () => {
   const context: EdgeContext = {
     definition: { name: 'things' },
     host: { health: () => ({ live: true, ready: true, started: true, detail: {} }) },
-    limits: new Limits(),
+    limits: new Limits({ ...LIMIT_RATES, address: { burst: ADDRESS_BURST, perSecond: 0.001 } }),
     access: () => ({ roles: ['operator'], reach: 'tenant' }),
-    authenticate: () => Promise.resolve({ subject: 'asha', tenant: 'acme', roles: ['operator'] }),
+    authenticate: (authorization) =>
+      authorization === 'Bearer none'
+        ? Promise.reject(new EdgeRefusal('TOKEN_REFUSED', 'it is none'))
+        : Promise.resolve({
+            subject: 'asha',
+            tenant: 'acme',
+            roles: [authorization === 'Bearer viewer' ? 'viewer' : 'operator'],
+          }),
     metrics: new Metrics({ service: 'things' }),
     onError: () => undefined,
   };
   app = await createEdge('things', ServiceModule.forEdge(context, [EchoController], []), {
     bodyBytesMax: 10_000,
-    readers: null,
+    docs: 'public',
   });
   await app.init();
 }, 60_000);
@@ -121,6 +131,50 @@ describe('a body', () => {
     ['{"run_id":1e999}', 'INPUT_INVALID', 'a number beyond'],
   ])('that cannot be read is refused with what is wrong about it: %j', async (text, code, detail) => {
     expect(await post(text)).toMatchObject({ status: 400, body: { code, detail: expect.stringContaining(detail) } });
+  });
+});
+
+describe('whoever is not let in', () => {
+  const BROKEN = ['{', '', '{"__proto__":{}}', 'x'.repeat(20_000)];
+  const asked = async (url: string, headers: Readonly<Record<string, string>>, remoteAddress = '10.0.0.1') => {
+    const codes: unknown[] = [];
+    for (const payload of BROKEN) {
+      const all = { 'content-type': 'application/json', ...headers };
+      const answer = await app.inject({ method: 'POST', url, headers: all, payload, remoteAddress });
+      codes.push([answer.statusCode, answer.json<{ code: string }>().code]);
+    }
+    return codes;
+  };
+  const each = (status: number, code: string) => BROKEN.map(() => [status, code]);
+
+  it('has no token: nothing of the body is read, whatever it is', async () => {
+    expect(await asked('/v1/things', { authorization: 'Bearer none' })).toEqual(each(401, 'TOKEN_REFUSED'));
+    expect(await asked('/v1/things', { authorization: 'Bearer none', 'content-encoding': 'gzip' })).toEqual(
+      each(401, 'TOKEN_REFUSED'),
+    );
+  });
+
+  it('has no role of the row: nothing of the body is read, whatever it is', async () => {
+    expect(await asked('/v1/things', { authorization: 'Bearer viewer' })).toEqual(each(403, 'ROLE_REQUIRED'));
+  });
+
+  it('asks too often: nothing of the body is read, whatever it is, at no route either', async () => {
+    const from = '10.0.0.2';
+    for (let nth = 0; nth < ADDRESS_BURST; nth += 1)
+      await app.inject({ method: 'GET', url: '/v1/things', remoteAddress: from });
+    for (const url of ['/v1/things', '/v1/nothing'])
+      expect(await asked(url, {}, from)).toEqual(each(429, 'TOO_MANY_REQUESTS'));
+  });
+
+  it('asks for what is no route: nothing of the body is read, whatever it is', async () => {
+    expect(await asked('/v1/nothing', {})).toEqual(each(404, 'ROUTE_UNKNOWN'));
+    const { headers } = await app.inject({ method: 'POST', url: '/v1/nothing', payload: {} });
+    expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff' });
+  });
+
+  it('is heard where no token is needed', async () => {
+    const answer = await app.inject({ url: '/health/live', headers: { authorization: 'Bearer none' } });
+    expect(answer.statusCode).toBe(200);
   });
 });
 

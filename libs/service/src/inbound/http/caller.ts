@@ -1,18 +1,32 @@
-// Who is calling, for controllers: the guard finds out, the decorator hands it over.
-import { createParamDecorator, Inject, Injectable, SetMetadata } from '@nestjs/common';
+// Who is calling, for controllers: a hook finds out before anything of the body is read, the decorator hands it over.
+//
+// Invariants
+//   K1. Whoever asks too often, has no good token or no role of the row is refused by their headers alone.
+//   K2. A route lets in whom its configuration says; one that says nothing, whom its row in edge/access.ts says.
+import { createParamDecorator, Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireAccess } from '../../edge/access.js';
 import { openingOf } from '../../edge/readings.js';
 import type { Opening } from '../../edge/readings.js';
-import { requireSomeRole } from '../../edge/principal.js';
+import { requireSomeRole, tenantOfRead } from '../../edge/principal.js';
 import type { Principal } from '../../edge/principal.js';
-import { EdgeRefusal } from '../../edge/problem.js';
+import { EDGE_REFUSALS, EdgeRefusal } from '../../edge/problem.js';
 import type { EdgeCode } from '../../edge/problem.js';
 import { parse, idText } from '../../edge/validate.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { EdgeContext } from '../../service-context.js';
+
+/** Whom a route lets in: everybody, whoever has a role, or whom its row says. */
+export type LetsIn = 'everybody' | 'holders' | 'row';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    letsIn?: LetsIn;
+  }
+}
 
 export interface Caller {
   readonly principal: Principal;
@@ -26,41 +40,58 @@ export interface Caller {
   readonly reply: FastifyReply;
 }
 
-const PUBLIC = 'recourse:public';
 const openings = new WeakMap<FastifyRequest, Opening>();
 
 /** The route needs no token. */
-export const Public = (): ReturnType<typeof SetMetadata> => SetMetadata(PUBLIC, true);
+export const Public = (): MethodDecorator => RouteConfig({ letsIn: 'everybody' satisfies LetsIn });
 
-/** Lets in who has a good token, a role of the route's row and its reach; everything that is not marked public is behind it. */
+/** Has every request judged by its headers, before the body is read. */
+export function judgeCallers(app: NestFastifyApplication): void {
+  const service = app.get<EdgeContext>(SERVICE_CONTEXT, { strict: false });
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('onRequest', (request) => judge(service, request));
+}
+
+/** Errors: EdgeRefusal(ROUTE_UNKNOWN); those of knownCaller and requireAccess. */
+async function judge(service: EdgeContext, request: FastifyRequest): Promise<void> {
+  if (request.is404) {
+    service.limits.beforeToken(request.ip, request.headers.authorization);
+    throw new EdgeRefusal('ROUTE_UNKNOWN', EDGE_REFUSALS.ROUTE_UNKNOWN.summary);
+  }
+  const { letsIn = 'row' } = request.routeOptions.config;
+  if (letsIn === 'everybody') return;
+  const principal = await knownCaller(service, request);
+  if (letsIn === 'holders') return;
+  const access = service.access(routeOf(request));
+  requireAccess(access, principal);
+  openings.set(request, openingOf(access, principal));
+}
+
+/** Lets nobody in who was not judged, or whose token is not for the tenant that the request names. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
-  constructor(
-    @Inject(SERVICE_CONTEXT) private readonly service: EdgeContext,
-    @Inject(Reflector) private readonly reflector: Reflector,
-  ) {}
-
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
-    if (isPublic === true) return true;
+  canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const principal = await knownCaller(this.service, request);
-    const access = this.service.access(routeOf(request));
-    requireAccess(access, principal, tenantNamedBy(request));
-    openings.set(request, openingOf(access, principal));
+    if (request.routeOptions.config.letsIn === 'everybody') return true;
+    const { principal } = openingFor(request);
+    const named = tenantNamedBy(request);
+    if (named !== undefined) tenantOfRead(principal, named);
     return true;
   }
 }
 
-/** What tells who asks. */
-export type KnowsCallers = Pick<EdgeContext, 'limits' | 'authenticate'>;
+/** Errors: EdgeRefusal(TOKEN_MISSING) for a request that was not judged. */
+function openingFor(request: FastifyRequest): Opening {
+  const opening = openings.get(request);
+  if (opening) return opening;
+  throw new EdgeRefusal('TOKEN_MISSING', 'send a bearer token');
+}
 
 /** Who asks, unless they ask too often. Errors: those of Authenticate; EdgeRefusal(TOO_MANY_REQUESTS, ROLE_REQUIRED). */
-export async function knownCaller(
-  { limits, authenticate }: KnowsCallers,
+async function knownCaller(
+  { limits, authenticate }: Pick<EdgeContext, 'limits' | 'authenticate'>,
   { ip, headers: { authorization } }: FastifyRequest,
 ): Promise<Principal> {
   limits.beforeToken(ip, authorization);
@@ -101,8 +132,7 @@ function tenantNamedBy({ query, body }: FastifyRequest): string | undefined {
 export const FromCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
   const http = context.switchToHttp();
   const request = http.getRequest<FastifyRequest>();
-  const opening = openings.get(request);
-  if (!opening) throw new EdgeRefusal('TOKEN_MISSING', 'send a bearer token');
+  const opening = openingFor(request);
   const key = request.headers['idempotency-key'];
   return {
     principal: opening.principal,

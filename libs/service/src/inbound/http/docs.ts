@@ -5,10 +5,8 @@ import { dirname, join } from 'node:path';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { onRequestAsyncHookHandler } from 'fastify';
 import { BODY_REFUSALS } from '../../edge/body-rules.js';
-import { knownCaller } from './caller.js';
-import type { KnowsCallers } from './caller.js';
+import type { LetsIn } from './caller.js';
 
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css',
@@ -24,27 +22,25 @@ const SHOW = "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#ui' });\n";
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/** Adds the routes, for whoever a route lets in; for everybody where `readers` is null. They say what there is, not what it holds. */
-export function serveDocs(app: NestFastifyApplication, title: string, readers: KnowsCallers | null): void {
-  const config = new DocumentBuilder().setTitle(`Recourse: ${title}`).setVersion('1').addBearerAuth().build();
+/** Adds the routes, for everybody or whoever has a role. They say what there is, not what it holds. */
+export function serveDocs(app: NestFastifyApplication, title: string, letsIn: Exclude<LetsIn, 'row'>): void {
+  const about = new DocumentBuilder().setTitle(`Recourse: ${title}`).setVersion('1').addBearerAuth().build();
   // Made when it is first asked for: a start does not wait for it.
   let document: string | null = null;
   const fastify = app.getHttpAdapter().getInstance();
   const folder = assetsFolder();
-  const onRequest: onRequestAsyncHookHandler = async (request) => {
-    if (readers !== null) await knownCaller(readers, request);
-  };
-  fastify.get('/openapi.json', { onRequest }, (_request, reply) =>
+  const config = { letsIn };
+  fastify.get('/openapi.json', { config }, (_request, reply) =>
     reply
       .type('application/json')
-      .send((document ??= JSON.stringify(withBodyRefusals(SwaggerModule.createDocument(app, config))))),
+      .send((document ??= JSON.stringify(withBodyRefusals(SwaggerModule.createDocument(app, about))))),
   );
-  fastify.get('/docs', { onRequest }, (_request, reply) =>
+  fastify.get('/docs', { config }, (_request, reply) =>
     reply.type('text/html').header('content-security-policy', PAGE_POLICY).send(page(title)),
   );
-  fastify.get('/docs/show.js', { onRequest }, (_request, reply) => reply.type('text/javascript').send(SHOW));
+  fastify.get('/docs/show.js', { config }, (_request, reply) => reply.type('text/javascript').send(SHOW));
   for (const [name, type] of Object.entries(ASSETS)) {
-    fastify.get(`/docs/${name}`, { onRequest }, async (_request, reply) =>
+    fastify.get(`/docs/${name}`, { config }, async (_request, reply) =>
       reply.type(type).send(await readFile(join(folder, name))),
     );
   }

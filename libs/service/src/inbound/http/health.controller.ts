@@ -8,7 +8,6 @@ import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { EdgeContext } from '../../service-context.js';
 import { Public } from './caller.js';
 
-@Public()
 @ApiExcludeController()
 @Controller()
 export class HealthController {
@@ -20,6 +19,7 @@ export class HealthController {
 
   /** 503 when only a restart helps. */
   @Get('health/live')
+  @Public()
   @HealthCheck()
   live(): Promise<HealthCheckResult> {
     return this.check('live');
@@ -27,18 +27,21 @@ export class HealthController {
 
   /** 503 while inputs were not read to the end, or while something is halted or unavailable. */
   @Get('health/ready')
+  @Public()
   @HealthCheck()
   ready(): Promise<HealthCheckResult> {
     return this.check('ready');
   }
 
   @Get('health/startup')
+  @Public()
   @HealthCheck()
   startup(): Promise<HealthCheckResult> {
     return this.check('started');
   }
 
   @Get('metrics')
+  @Public()
   async metrics(@Res() reply: FastifyReply): Promise<void> {
     const { metrics, host } = this.service;
     metrics.set('isReady', {}, host.health().ready ? 1 : 0);

@@ -122,7 +122,7 @@ beforeAll(async () => {
     onError: () => undefined,
   };
   const module = ServiceModule.forService(context, [Things, CommandsController]);
-  app = await createEdge('things', module, { bodyBytesMax: 10_000, readers: null });
+  app = await createEdge('things', module, { bodyBytesMax: 10_000, docs: 'public' });
   await app.init();
 }, 60_000);
 afterAll(() => app.close());

@@ -103,7 +103,7 @@ beforeAll(async () => {
   };
   app = await createEdge('things', ServiceModule.forService(context, [Things]), {
     bodyBytesMax: 10_000,
-    readers: null,
+    docs: 'public',
   });
   await app.init();
 }, 60_000);

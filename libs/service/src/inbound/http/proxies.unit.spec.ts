@@ -45,7 +45,7 @@ async function edgeBehind(trustedProxies: readonly string[] | undefined): Promis
   };
   app = await createEdge('things', ServiceModule.forEdge(context, [Things], []), {
     bodyBytesMax: 10_000,
-    readers: null,
+    docs: 'public',
     trustedProxies,
   });
   await app.init();

@@ -127,7 +127,7 @@ beforeAll(async () => {
     onError: () => undefined,
   };
   const module = ServiceModule.forService(context, [Steps, Questions, Budgets]);
-  app = await createEdge('things', module, { bodyBytesMax: 10_000, readers: null });
+  app = await createEdge('things', module, { bodyBytesMax: 10_000, docs: 'public' });
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('preHandler', ({ body }, _reply, done) => {
     watched(body);
