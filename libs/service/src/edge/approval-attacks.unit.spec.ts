@@ -99,7 +99,6 @@ async function approveWith(bearer: string, tenant?: string): Promise<void> {
     commandRow: () => Promise.resolve(null),
     edgeKey: Buffer.alloc(32, 7),
     patienceMs: 1,
-    sleep: () => Promise.resolve(),
   });
   await edge.submit({
     topic: 'recourse.recovery-commands',

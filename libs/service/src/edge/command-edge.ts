@@ -10,10 +10,10 @@ import { findProblem, signCommand } from '@recourse/event-log';
 import type { CommandDoc, Doc, Row } from '@recourse/event-log';
 import { within } from '@recourse/kafka';
 import type { WireProducer } from '@recourse/kafka';
-import { canonicalJson, deriveId, sha256Hex, WIRE_RECORD_BYTES_MAX } from '@recourse/kernel';
+import { canonicalJson, deriveId, sha256Hex, systemClock, WIRE_RECORD_BYTES_MAX } from '@recourse/kernel';
+import type { Clock } from '@recourse/kernel';
 import type { Codecs, CommandEnvelope } from '@recourse/messages';
 import { z } from 'zod';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Principal } from './principal.js';
 import { EdgeRefusal } from './problem.js';
 
@@ -58,9 +58,8 @@ export interface CommandEdgeOptions {
   readonly edgeKey: Buffer;
   /** Longest wait for the broker and for an answer together, milliseconds. Default 10,000. */
   readonly patienceMs?: number;
-  /** Epoch milliseconds; for `issued_at`, which no decision reads. */
-  readonly now?: () => number;
-  readonly sleep?: (ms: number) => Promise<void>;
+  /** Default: the host's. Its wall time is `issued_at`, which no decision reads. */
+  readonly clock?: Clock;
 }
 
 const PATIENCE_MS = 10_000;
@@ -77,16 +76,24 @@ export class CommandEdge {
   private producing: Promise<WireProducer> | undefined;
   private readonly prepared = new Map<string, Promise<void>>();
 
-  constructor(private readonly options: CommandEdgeOptions) {}
+  private readonly clock: Clock;
+
+  constructor(private readonly options: CommandEdgeOptions) {
+    this.clock = options.clock ?? systemClock;
+  }
 
   /** Errors: EdgeRefusal(INPUT_INVALID, IDEMPOTENCY_KEY_REUSED); Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE, DATABASE_UNAVAILABLE). */
   async submit(submission: Submission): Promise<EdgeAnswer> {
+    const startedAt = this.clock.monotonic();
     const envelope = this.envelopeOf(submission);
     refuse(findProblem(submission.key, submission.build(envelope)));
     const standing = await this.answerOf(submission, envelope);
     if (standing) return standing;
-    const sentAfterMs = await this.publishInTime(submission, envelope);
-    return (await this.awaitAnswer(submission, envelope, sentAfterMs)) ?? this.later(submission, envelope);
+    await this.publishInTime(submission, envelope, this.leftOf(startedAt));
+    const leftMs = this.leftOf(startedAt);
+    return (
+      (leftMs > 0 ? await this.awaitAnswer(submission, envelope, leftMs) : null) ?? this.later(submission, envelope)
+    );
   }
 
   /** What became of a command, by the ticket its caller got. Null for a ticket that is not this caller's, or of another log. */
@@ -122,17 +129,19 @@ export class CommandEdge {
       route,
       idempotency_key: key,
       body_sha256: Buffer.from(sha256Hex(canonicalJson(body ?? null)), 'hex'),
-      issued_at: (this.options.now ?? Date.now)(),
+      issued_at: this.clock.now(),
       signature: Buffer.alloc(0),
     };
   }
 
+  /** What is left of the patience of somebody who asked then, milliseconds: reads of a slow database count as pauses do. */
+  private leftOf(startedAt: number): number {
+    return (this.options.patienceMs ?? PATIENCE_MS) - (this.clock.monotonic() - startedAt);
+  }
+
   /** A broker that says nothing is waited for as long as for an answer; what is sent late all the same is the same command. */
-  private async publishInTime(submission: Submission, envelope: CommandEnvelope): Promise<number> {
-    const { patienceMs = PATIENCE_MS } = this.options;
-    const startedAt = performance.now();
-    await within(this.publish(submission, envelope), Math.max(patienceMs, PUBLISH_MS), submission.topic);
-    return performance.now() - startedAt;
+  private publishInTime(submission: Submission, envelope: CommandEnvelope, leftMs: number): Promise<void> {
+    return within(this.publish(submission, envelope), Math.max(leftMs, PUBLISH_MS), submission.topic);
   }
 
   private async publish({ topic, type, key, build }: Submission, envelope: CommandEnvelope): Promise<void> {
@@ -148,16 +157,28 @@ export class CommandEdge {
     await producer.send(topic, [{ key: Buffer.from(key, 'utf8'), value }]);
   }
 
+  /** Null once that time is over, also while a read is under way. */
   private async awaitAnswer(
     submission: Submission,
     envelope: CommandEnvelope,
-    sentAfterMs: number,
+    leftMs: number,
   ): Promise<EdgeAnswer | null> {
-    const { patienceMs = PATIENCE_MS, sleep = pause } = this.options;
-    let waitedMs = Math.floor(sentAfterMs);
-    for (let pollMs = POLL_FIRST_MS; waitedMs < patienceMs; pollMs = Math.min(pollMs * POLL_GROWTH, POLL_MAX_MS)) {
-      await sleep(pollMs);
-      waitedMs += pollMs;
+    const over = new AbortController();
+    const { promise: late, resolve } = Promise.withResolvers<null>();
+    const callOff = this.clock.alarm(leftMs, () => {
+      resolve(null);
+    });
+    try {
+      return await Promise.race([this.poll(submission, envelope, over.signal), late]);
+    } finally {
+      callOff();
+      over.abort();
+    }
+  }
+
+  private async poll(submission: Submission, envelope: CommandEnvelope, over: AbortSignal): Promise<EdgeAnswer | null> {
+    for (let pollMs = POLL_FIRST_MS; !over.aborted; pollMs = Math.min(pollMs * POLL_GROWTH, POLL_MAX_MS)) {
+      await this.clock.sleep(pollMs);
       const answer = await this.answerOf(submission, envelope);
       if (answer) return answer;
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { verifyCommand } from '@recourse/event-log';
 import type { Doc } from '@recourse/event-log';
+import { ManualClock } from '@recourse/kernel';
 import type { PlacedRow } from '../projection-reads.js';
 import { CommandEdge } from './command-edge.js';
 import type { Submission } from './command-edge.js';
@@ -27,6 +28,13 @@ interface Sent {
   readonly body: Doc;
 }
 
+/** Time passes while somebody pauses. */
+class RunningClock extends ManualClock {
+  override sleep(ms: number): Promise<void> {
+    return this.advance(ms);
+  }
+}
+
 /** An edge whose loop answers each command as told, after some polls. */
 function edgeWith({
   answerAfterPolls = 1,
@@ -34,7 +42,9 @@ function edgeWith({
   producerFailures = 0,
   isSilent = false,
   bytes = 1,
+  readMs = 0,
 } = {}) {
+  const clock = new RunningClock(1_000);
   const sent: Sent[] = [];
   const rows = new Map<string, PlacedRow>();
   let polls = 0;
@@ -75,18 +85,18 @@ function edgeWith({
         close: () => Promise.resolve(),
       });
     },
-    commandRow: (_log, id) => {
+    commandRow: async (_log, id) => {
       polls += 1;
       const last = sent.at(-1);
       if (last && polls > answerAfterPolls) record(last);
-      return Promise.resolve(rows.get(id) ?? null);
+      if (readMs > 0) await clock.advance(readMs);
+      return rows.get(id) ?? null;
     },
     edgeKey: KEY,
     patienceMs,
-    now: () => 1_000,
-    sleep: () => Promise.resolve(),
+    clock,
   });
-  return { edge, sent };
+  return { edge, sent, clock };
 }
 
 describe('a submitted command', () => {
@@ -179,6 +189,14 @@ describe('a submitted command', () => {
     expect(await edge.lookUp(SUBMISSION.log, ticket, PRINCIPAL)).toEqual({ httpStatus: 201, body: '{"ok":true}' });
     expect(await edge.lookUp(SUBMISSION.log, ticket, { ...PRINCIPAL, subject: 'eve' })).toBeNull();
     expect(await edge.lookUp(SUBMISSION.log, ticket.split('.')[0] ?? '', PRINCIPAL)).toBeNull();
+  });
+
+  it('is answered 202 when patience ends, however long the database takes to answer', async () => {
+    for (const readMs of [1, 90, 400, 999]) {
+      const { edge, clock } = edgeWith({ answerAfterPolls: Infinity, patienceMs: 1_000, readMs });
+      expect(await edge.submit(SUBMISSION)).toMatchObject({ httpStatus: 202 });
+      expect(clock.monotonic()).toBe(1_000);
+    }
   });
 
   it('is looked up in the log it went to: of another log the ticket is none, whatever that log holds', async () => {
