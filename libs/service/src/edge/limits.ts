@@ -1,4 +1,4 @@
-// How often somebody may ask: per address, per principal, and with tokens that are none.
+// How often somebody may ask: per address (of IPv6 per /64), per principal, and with tokens that are none.
 //
 // Boundary: this process alone counts; what several instances let through adds up.
 //
@@ -7,6 +7,7 @@
 //   R2. An address that sends tokens that are none is slowed before they are verified; a token that was good before goes on.
 //   R3. What is kept is bounded: the least lately used is forgotten, which only lets more through.
 import { createHash } from 'node:crypto';
+import { networkOf } from './network.decisions.js';
 import { EdgeRefusal } from './problem.js';
 import { filled, waitFor } from './rate.decisions.js';
 import type { Bucket, Rate } from './rate.decisions.js';
@@ -42,17 +43,19 @@ export class Limits {
 
   /** Before a token is looked at. Errors: EdgeRefusal(TOO_MANY_REQUESTS). */
   beforeToken(address: string, authorization: string | undefined): void {
-    this.take(this.#addresses, address, this.rates.address);
+    const network = networkOf(address);
+    this.take(this.#addresses, network, this.rates.address);
     if (authorization !== undefined && this.#good.has(digestOf(authorization))) return;
-    const bucket = filled(this.#badTokens.get(address), this.rates.badTokens, this.now());
+    const bucket = filled(this.#badTokens.get(network), this.rates.badTokens, this.now());
     refuseUntil(waitFor(bucket, this.rates.badTokens), 'too many tokens that are none came from this address');
   }
 
   /** A token was none. */
   tokenRefused(address: string, authorization: string | undefined): void {
     if (authorization !== undefined) this.#good.delete(digestOf(authorization));
-    const { left, at } = filled(this.#badTokens.get(address), this.rates.badTokens, this.now());
-    keep(this.#badTokens, address, { left: Math.max(0, left - 1), at });
+    const network = networkOf(address);
+    const { left, at } = filled(this.#badTokens.get(network), this.rates.badTokens, this.now());
+    keep(this.#badTokens, network, { left: Math.max(0, left - 1), at });
   }
 
   /** A token was good; `holder`: its tenant and subject, since two tenants may have a program of one name. Errors: EdgeRefusal(TOO_MANY_REQUESTS) where its holder has asked too often. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Limits } from './limits.js';
+import { networkOf } from './network.decisions.js';
 import { EdgeRefusal } from './problem.js';
 import { filled, waitFor } from './rate.decisions.js';
 
@@ -59,6 +60,45 @@ describe('whoever asks too often', () => {
     expect(ask('10.0.0.2')).toBe(0);
     pass(1);
     expect(ask('10.0.0.1')).toBe(0);
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    ['10.0.0.1', '10.0.0.1'],
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['::FFFF:a00:1', '10.0.0.1'],
+    ['0:0:0:0:0:ffff:10.0.0.1', '10.0.0.1'],
+    ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+    ['2001:0DB8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:1:2:3:4:5::', '2001:db8:1:2::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+    ['', ''],
+  ])('%s counts as %s', (address, counted) => {
+    expect(networkOf(address)).toBe(counted);
+  });
+
+  it('of IPv6 counts with all of its network: a new one for every request is held, too', () => {
+    const { limits } = scene();
+    const ask = (address: string) =>
+      held(() => {
+        limits.beforeToken(address, undefined);
+      });
+    const answers = Array.from({ length: 7 }, (_, at) => ask(`2001:db8:1:2::${String(at)}`));
+    expect(answers).toEqual([0, 0, 0, 0, 0, 0, 1]);
+    expect([ask('2001:db8:1:3::1'), ask('::ffff:10.0.0.1')]).toEqual([0, 0]);
+  });
+
+  it('of IPv6 is slowed for tokens that are none of all of its network', () => {
+    const { limits } = scene();
+    for (const at of [1, 2]) limits.tokenRefused(`2001:db8:1:2::${String(at)}`, undefined);
+    const wait = held(() => {
+      limits.beforeToken('2001:db8:1:2::3', undefined);
+    });
+    expect(wait).toBe(10);
   });
 });
 
