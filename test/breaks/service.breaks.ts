@@ -881,4 +881,13 @@ export const BREAKS: readonly Break[] = [
     find: '(this.options.patienceMs ?? PATIENCE_MS) - (this.clock.monotonic() - startedAt)',
     replace: '(this.options.patienceMs ?? PATIENCE_MS) - 0 * startedAt',
   },
+  {
+    id: 'edge-new-address-of-a-network',
+    requirement: 'edge',
+    spec: 'libs/service/src/edge/limits.unit.spec.ts',
+    test: 'an address of IPv6 counts with all of its network: a new one for every request is held, too',
+    file: 'libs/service/src/edge/limits.ts',
+    find: 'this.take(this.#addresses, network, this.rates.address);',
+    replace: 'this.take(this.#addresses, address, this.rates.address);',
+  },
 ];

@@ -153,6 +153,64 @@ describe('a configuration', () => {
     }
   });
 
+  it.each([
+    ['a user', 'http://svc@registry:8080/apis'],
+    ['a password', 'https://:hidden@registry:8080/apis'],
+    ['both', 'http://svc:hidden@registry:8080/apis'],
+  ])(
+    'refuses an address of HTTP with %s, which nobody would be sent and everybody told, and does not show it',
+    (_what, address) => {
+      const read = readConfig(SPEC, { ...GOOD, RECOURSE_REGISTRY: address });
+      const problems = read.ok ? [] : read.problems;
+      expect(problems).toEqual([
+        expect.objectContaining({
+          code: 'INVALID',
+          value: expect.stringMatching(/^https?:\/\/…@registry:8080\/apis$/),
+          message: expect.stringContaining('(it carries a user or a password)'),
+        }),
+      ]);
+      expect(JSON.stringify(problems)).not.toMatch(/svc|hidden/);
+    },
+  );
+
+  it('takes an address of a database with its user and password', () => {
+    const spec = { database: url('RECOURSE_DATABASE', { doc: 'Database.', protocols: ['postgres:'] }) };
+    const database = 'postgres://ledger:secret@db:5432/ledger';
+    expect(loadConfig(spec, { RECOURSE_DATABASE: database })).toEqual({ database });
+  });
+
+  it.each(['prod ', ' prod', 'prod\n', '\tprod', '\u00a0prod', ' '])(
+    'refuses a text with blanks around it: %j',
+    (note) => {
+      const read = readConfig(SPEC, { ...GOOD, RECOURSE_NOTE: note });
+      expect(read.ok ? [] : read.problems.map(({ code, message }) => [code, message])).toEqual([
+        ['INVALID', expect.stringContaining('there are blanks around it')],
+      ]);
+      expect(loadConfig(SPEC, { ...GOOD, RECOURSE_NOTE: 'a prod' }).note).toBe('a prod');
+    },
+  );
+
+  it.each(['kafka:0', 'kafka:65536', 'kafka:99999', 'a:9092,b:70000'])(
+    'refuses a port that none has: %s',
+    (brokers) => {
+      const read = readConfig(SPEC, { ...GOOD, RECOURSE_BROKERS: brokers });
+      expect(read.ok ? [] : read.problems.map(({ code, variable }) => [code, variable])).toEqual([
+        ['INVALID', 'RECOURSE_BROKERS'],
+      ]);
+      expect(loadConfig(SPEC, { ...GOOD, RECOURSE_BROKERS: 'a:1,b:65535' }).brokers).toEqual(['a:1', 'b:65535']);
+    },
+  );
+
+  it.each(['', '\n', ' \n'])('refuses a file that holds no password: %j', (content) => {
+    const path = join(folder, 'no-password');
+    writeFileSync(path, content, { mode: 0o600 });
+    const spec = { password: optional(passwordFile('RECOURSE_PASSWORD_FILE', { doc: 'Password.' })) };
+    const read = readConfig(spec, { RECOURSE_PASSWORD_FILE: path });
+    expect(read.ok ? [] : read.problems.map(({ code, message }) => [code, message])).toEqual([
+      ['INVALID', expect.stringContaining('(the file holds no password)')],
+    ]);
+  });
+
   it('takes a token of many groups, and shows none that is too long', () => {
     const spec = { token: secretText('RECOURSE_TOKEN', { doc: 'Token.' }) };
     expect(loadConfig(spec, { RECOURSE_TOKEN: 'e'.repeat(16_384) }).token).toHaveLength(16_384);

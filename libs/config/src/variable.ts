@@ -34,15 +34,20 @@ export interface VariableOptions {
 }
 
 const HOST_PORT = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}$/;
+const PORT_MAX = 65_535;
 const KEY_BYTES_MIN = 32;
 const OURS_ALONE = ', closed to others (mode 0640 or less)';
 const TEXT_MAX = 1_024;
 /** Servers take headers of so many bytes; a token of somebody in many groups has several thousand. */
 const SECRET_TEXT_MAX = 16_384;
 
-/** Some text. */
+/** Some text; one with blanks around it would be another name, issuer or id, and nobody would see it. */
 export function text(name: string, options: VariableOptions): Variable<string> {
-  return make(name, options, { range: `1 to ${String(TEXT_MAX)} characters`, schema: z.string().min(1).max(TEXT_MAX) });
+  const isBare = (value: string): boolean => value.trim() === value;
+  return make(name, options, {
+    range: `1 to ${String(TEXT_MAX)} characters, no blanks around them`,
+    schema: z.string().min(1).max(TEXT_MAX).refine(isBare, 'there are blanks around it'),
+  });
 }
 
 /** Some text that is secret by itself, such as a token; a file is better. */
@@ -67,7 +72,7 @@ export function integer(
 
 /** A TCP port; 0 takes a free one. */
 export function port(name: string, options: VariableOptions): Variable<number> {
-  return integer(name, { ...options, min: 0, max: 65_535, unit: 'TCP port, 0 for any free one' });
+  return integer(name, { ...options, min: 0, max: PORT_MAX, unit: 'TCP port, 0 for any free one' });
 }
 
 /** `host:port`, several with commas. */
@@ -75,8 +80,13 @@ export function hostPorts(name: string, options: VariableOptions): Variable<read
   const schema = z
     .string()
     .transform((value) => value.split(',').map((part) => part.trim()))
-    .pipe(z.array(z.string().regex(HOST_PORT)).min(1));
+    .pipe(z.array(z.string().regex(HOST_PORT).refine(hasPort, 'no port has that number')).min(1));
   return make(name, options, { range: 'host:port, several separated by commas', schema });
+}
+
+function hasPort(place: string): boolean {
+  const number = Number(place.slice(place.lastIndexOf(':') + 1));
+  return number >= 1 && number <= PORT_MAX;
 }
 
 /** Addresses and networks, `10.0.0.7` or `10.0.0.0/8`, IPv4 or IPv6, several with commas. */
@@ -96,16 +106,27 @@ function isNetwork(text: string): boolean {
   );
 }
 
-/** An absolute address of one of the protocols. */
+/** An absolute address of one of the protocols. One of HTTP carries no user and password: they are not sent, and whoever is told the address is told them. */
 export function url(
   name: string,
   options: VariableOptions & { readonly protocols: readonly string[] },
 ): Variable<string> {
   const fits = (value: string): boolean => URL.canParse(value) && options.protocols.includes(new URL(value).protocol);
+  const isHttp = options.protocols.some((protocol) => HTTP.includes(protocol));
   return make(name, options, {
-    range: `an absolute address, ${options.protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-    schema: z.string().refine(fits),
+    range: `an absolute address, ${options.protocols.map((protocol) => `${protocol}//`).join(' or ')}${isHttp ? ', without user and password' : ''}`,
+    schema: z
+      .string()
+      .refine(fits, { abort: true })
+      .refine((value) => !isHttp || !hasCredentials(value), 'it carries a user or a password'),
   });
+}
+
+const HTTP: readonly string[] = ['http:', 'https:'];
+
+function hasCredentials(address: string): boolean {
+  const { username, password } = new URL(address);
+  return username !== '' || password !== '';
 }
 
 /** One of a list of words. */
@@ -197,7 +218,11 @@ export function secretPath(name: string, options: VariableOptions): Variable<str
 /** A path to a file that holds a password; the value is its text without the line's end. */
 export function passwordFile(name: string, options: VariableOptions): Variable<string> {
   const { schema, ...rest } = secretTextFile(name, options);
-  return { ...rest, schema: schema.transform((password) => password.trimEnd()) };
+  const isThere = (password: string): boolean => password !== '';
+  return {
+    ...rest,
+    schema: schema.transform((password) => password.trimEnd()).refine(isThere, 'the file holds no password'),
+  };
 }
 
 /** An address with the password of a file, where there is one. */

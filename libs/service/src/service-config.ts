@@ -94,7 +94,7 @@ export const EDGE_CONFIG = {
     }),
   ),
   addressPerSecond: integer('RECOURSE_ADDRESS_REQUESTS_PER_SECOND', {
-    doc: 'Requests that one address may send in the long run, twice as many at once; beyond that 429. A proxy that is not trusted is one address.',
+    doc: 'Requests that one address may send in the long run, twice as many at once; beyond that 429. A proxy that is not trusted is one address, and a network of IPv6 (/64).',
     min: 1,
     max: 1_000_000,
     unit: 'requests a second',
