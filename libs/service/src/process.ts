@@ -14,6 +14,7 @@ import { takeBodies } from './inbound/http/bodies.js';
 import { answerBroken, answerUnrouted } from './inbound/http/broken.js';
 import { judgeCallers } from './inbound/http/caller.js';
 import { serveDocs } from './inbound/http/docs.js';
+import { endAnswered } from './inbound/http/ending.js';
 import { harden } from './inbound/http/hardening.js';
 import { refuseBrokenQueries } from './inbound/http/utf8.js';
 import { FirstMet } from './first-met.js';
@@ -65,10 +66,14 @@ export interface EdgeOptions {
   readonly trustedProxies?: readonly string[] | undefined;
   /** Longest a request may take to arrive, headers and body, milliseconds. Default 10,000. */
   readonly arriveWithinMs?: number;
+  /** Longest that requests under way are waited for when the program ends, milliseconds. Default 10,000. */
+  readonly endWithinMs?: number;
 }
 
 /** A body of 200 KB arrives in this over 200 kbit/s; whoever sends one byte now and then holds a connection no longer. */
 const ARRIVE_WITHIN_MS = 10_000;
+/** With what follows it, an end fits the 30 seconds that orchestrators give. */
+const END_WITHIN_MS = 10_000;
 /** How often connections are looked at for that. */
 const LOOKS_PER_ARRIVAL = 10;
 
@@ -107,14 +112,14 @@ export function serviceSigning(
 export async function createEdge(
   name: string,
   module: DynamicModule,
-  { bodyBytesMax, docs, trustedProxies, arriveWithinMs = ARRIVE_WITHIN_MS }: EdgeOptions,
+  { bodyBytesMax, docs, trustedProxies, arriveWithinMs = ARRIVE_WITHIN_MS, endWithinMs = END_WITHIN_MS }: EdgeOptions,
 ): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     module,
     new FastifyAdapter({
       bodyLimit: bodyBytesMax,
       trustProxy: trustedProxies === undefined ? false : [...trustedProxies],
-      forceCloseConnections: true,
+      forceCloseConnections: 'idle',
       requestTimeout: arriveWithinMs,
       clientErrorHandler: answerBroken,
       frameworkErrors: answerUnrouted,
@@ -128,6 +133,7 @@ export async function createEdge(
     { logger: false, abortOnError: false, bodyParser: false },
   );
   harden(app);
+  endAnswered(app, endWithinMs);
   judgeCallers(app); // before all that reads of a request
   takeBodies(app);
   refuseBrokenQueries(app);

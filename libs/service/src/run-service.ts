@@ -86,8 +86,13 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
   const started = host.start();
   started.catch(() => undefined); // told below
   const module = ServiceModule.forService(context, spec.controllers, spec.providers);
-  const { docs, trustedProxies } = config;
-  const app = await createEdge(spec.name, module, { bodyBytesMax: BODY_BYTES_MAX, docs, trustedProxies });
+  const { docs, trustedProxies, patienceMs } = config;
+  const app = await createEdge(spec.name, module, {
+    bodyBytesMax: BODY_BYTES_MAX,
+    docs,
+    trustedProxies,
+    endWithinMs: patienceMs + 1_000, // what a request takes beside it
+  });
   // It exits by itself: a process with the id 1, as in a container, does not die of the signal that it would be sent again.
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   app.connectMicroservice({ strategy: new EventLogTransport({ start: () => started, stop }) });

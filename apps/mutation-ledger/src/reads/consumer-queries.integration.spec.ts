@@ -80,7 +80,7 @@ beforeAll(async () => {
   queries = new ConsumerQueries(createPool({ url: address.url, connectionsMax: 1 }));
 }, 400_000);
 afterAll(async () => {
-  await queries.onModuleDestroy();
+  await queries.onApplicationShutdown();
   await database.close();
   await dropDatabase(stack, NAME);
   await stack.stop();

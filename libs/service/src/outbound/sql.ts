@@ -110,8 +110,8 @@ export abstract class Queries {
     await Promise.all([...new Set([this.pool, this.sums])].map((pool) => pool.end()));
   }
 
-  /** Nest calls it when the process ends. */
-  onModuleDestroy(): Promise<void> {
+  /** Nest calls it when the process ends, once the requests under way are answered. */
+  onApplicationShutdown(): Promise<void> {
     return this.close();
   }
 }
