@@ -102,7 +102,7 @@ const BODY_BYTES_MAX = 65_536;
 
 async function documentOf(built, name, module) {
   const { createEdge } = await built('libs/service/dist/index.js');
-  const app = await createEdge(name, module, { bodyBytesMax: BODY_BYTES_MAX, readers: null });
+  const app = await createEdge(name, module, { bodyBytesMax: BODY_BYTES_MAX, docs: 'public' });
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
   const { body } = await app.inject({ method: 'GET', url: '/openapi.json' });
