@@ -13,4 +13,5 @@ export function judgeLock(
   ownPid: number,
 ): 'free' | 'stale' | 'busy' | 'own';
 export function holderOf(dataDir: string): ProcessIdentity | null;
+export function nameOnce(partial: string, file: string): void;
 export function takeLock(dataDir: string): () => void;

@@ -1,5 +1,15 @@
 // The lock of a data directory: one launcher at a time.
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { identify, isRunning } from './identity.mjs';
 
@@ -68,13 +78,26 @@ function createLock(file) {
   const partial = `${file}.${process.pid}.new`;
   writeFileSync(partial, JSON.stringify(identify(process.pid)), { mode: 0o600 });
   try {
-    linkSync(partial, file);
+    nameOnce(partial, file);
     return true;
   } catch (cause) {
     if (cause.code === 'EEXIST') return false;
     throw cause;
   } finally {
     rmSync(partial, { force: true });
+  }
+}
+
+/** What file systems without links say of one. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+/** Gives a file its name unless another has it, at once; where there are no links, as nearly so as can be. Errors: EEXIST. */
+export function nameOnce(partial, file) {
+  try {
+    linkSync(partial, file);
+  } catch (cause) {
+    if (!NO_LINKS.includes(cause.code)) throw cause;
+    copyFileSync(partial, file, constants.COPYFILE_EXCL);
   }
 }
 

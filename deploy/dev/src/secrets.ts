@@ -1,7 +1,8 @@
 // Secrets of a development stack: made at the first start, kept with its data.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nameOnce } from '../../../scripts/lib/lock.mjs';
 
 /** A secret of 32 bytes, as hex; made when it is not there. */
 export function secretIn(folder: string, name: string): string {
@@ -23,13 +24,13 @@ export function makeOnce(path: string, make: () => string | Buffer): void {
   const partial = `${path}.${String(process.pid)}.new`;
   writeFileSync(partial, make(), { mode: 0o600 });
   if (isThere) renameSync(partial, path);
-  else nameOnce(partial, path);
+  else nameFirst(partial, path);
 }
 
-/** Gives a file its name unless another has it. */
-function nameOnce(partial: string, path: string): void {
+/** Gives the file its name unless another has it. */
+function nameFirst(partial: string, path: string): void {
   try {
-    linkSync(partial, path);
+    nameOnce(partial, path);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
   } finally {

@@ -8,7 +8,7 @@
 //   D2. `complete.json` is written after all three answered for the first time; without it the data is made anew.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { EMPTY_STATE, readState, StateBook, stateFileOf, writeWhole } from './state-file.js';
+import { EMPTY_STATE, isStackBegun, readState, StateBook, stateFileOf, writeWhole } from './state-file.js';
 
 export interface Layout {
   readonly dataDir: string;
@@ -79,7 +79,7 @@ function foldersOf({ dataDir, kafka, registry, programs, logDir }: Layout): read
  * Errors: with what is there under names that a stack would wipe.
  */
 export function refuseForeign(layout: Layout): void {
-  if (existsSync(layout.completeFile) || existsSync(stateFileOf(layout.dataDir))) return;
+  if (existsSync(layout.completeFile) || isStackBegun(layout.dataDir)) return;
   const found = foldersOf(layout).filter((folder) => existsSync(folder) && readdirSync(folder).length > 0);
   if (found.length > 0)
     throw new Error(

@@ -48,13 +48,21 @@ describe('a folder that no stack began', () => {
 
   it('is one that a stack began as soon as it has its state, or its mark', () => {
     mkdirSync(join(layout.logDir, 'kafka'), { recursive: true });
-    for (const file of [join(layout.dataDir, 'stack.json'), layout.completeFile]) {
-      writeFileSync(file, '{}');
+    const [state, mark] = [join(layout.dataDir, 'stack.json'), layout.completeFile];
+    for (const [file, text] of [
+      [state, JSON.stringify({ ports: {}, children: [] })],
+      [mark, '{}'],
+    ] as const) {
+      writeFileSync(file, text);
       expect(() => {
         refuseForeign(layout);
       }).not.toThrow();
       rmSync(file);
     }
+    writeFileSync(state, '{"name": "of somebody"}');
+    expect(() => {
+      refuseForeign(layout);
+    }).toThrow('would delete what is in');
   });
 });
 

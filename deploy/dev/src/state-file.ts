@@ -35,6 +35,16 @@ export function readState(dataDir: string): StackState {
   }
 }
 
+/** Is there a state, as a stack writes it? A file of that name may be somebody's own. */
+export function isStackBegun(dataDir: string): boolean {
+  try {
+    const found = JSON.parse(readFileSync(stateFileOf(dataDir), 'utf8')) as Partial<StackState> | null; // of whoever wrote it
+    return found !== null && 'ports' in found && Array.isArray(found.children);
+  } catch {
+    return false;
+  }
+}
+
 /** Writes the file whole: a reader sees the old one or the new one. */
 export function writeState(dataDir: string, state: StackState): void {
   writeWhole(stateFileOf(dataDir), `${JSON.stringify(state, null, 2)}\n`);

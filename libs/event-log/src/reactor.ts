@@ -198,7 +198,11 @@ export class Reactor {
       await flush(owed.length);
       this.#nowhere.delete(topic);
     } catch (cause) {
-      if (!isNowhere(cause)) throw cause;
+      if (!isNowhere(cause)) {
+        // Whoever answers for the topic knows of it: tries are counted anew.
+        this.#nowhere.delete(topic);
+        throw cause;
+      }
       if (epoch === this.#epoch) this.#notThere(topic, owed, cause);
     }
   }

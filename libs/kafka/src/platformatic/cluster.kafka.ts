@@ -47,8 +47,10 @@ export class BrokerCluster {
 
   /** Connection to the leader of a partition. Errors: Failure(TOPIC_MISSING), NoLeader; those of the client. */
   async leaderOf(topic: string, partition: number): Promise<Connection> {
-    if (this.leaders.get(topic)?.has(partition) !== true) await this.learn([topic]);
-    const leader = this.leaders.get(topic)?.get(partition);
+    const known = this.leaders.get(topic);
+    // What was learnt, and not what stands by now: whoever met a partition without a leader has it forgotten.
+    const leaders = known?.has(partition) === true ? known : await this.learnOf(topic);
+    const leader = leaders.get(partition);
     if (leader === undefined) throw new Failure('TOPIC_MISSING', `${topic} has no partition ${String(partition)}`);
     const address = this.brokers.get(leader);
     if (address === undefined) {
@@ -60,8 +62,7 @@ export class BrokerCluster {
 
   /** Partitions of a topic. Errors: Failure(TOPIC_MISSING); those of the client. */
   async partitionCount(topic: string): Promise<number> {
-    if (!this.leaders.has(topic)) await this.learn([topic]);
-    const count = this.leaders.get(topic)?.size ?? 0;
+    const { size: count } = this.leaders.get(topic) ?? (await this.learnOf(topic));
     if (count === 0) throw new Failure('TOPIC_MISSING', `there is no topic ${topic}`);
     return count;
   }
@@ -79,11 +80,22 @@ export class BrokerCluster {
     await Promise.allSettled(opened.map(async (connection) => (await connection).close()));
   }
 
-  private async learn(topics: string[]): Promise<void> {
+  /** Leaders of the partitions of a topic; none where there is no such topic. */
+  private async learnOf(topic: string): Promise<ReadonlyMap<number, number>> {
+    return (await this.learn([topic])).get(topic) ?? new Map();
+  }
+
+  private async learn(topics: string[]): Promise<ReadonlyMap<string, ReadonlyMap<number, number>>> {
     const found = await metadataV8.api.async(await this.anyConnection(), topics, false).catch(exceptOfPartitions);
     this.brokers = new Map(found.brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]));
-    for (const { name, partitions } of found.topics)
-      this.leaders.set(name, new Map(partitions.map(({ partitionIndex, leaderId }) => [partitionIndex, leaderId])));
+    const learnt = new Map(
+      found.topics.map(({ name, partitions }) => [
+        name,
+        new Map(partitions.map(({ partitionIndex, leaderId }) => [partitionIndex, leaderId])),
+      ]),
+    );
+    for (const [name, leaders] of learnt) this.leaders.set(name, leaders);
+    return learnt;
   }
 
   /** To the first broker that answers: one we were told of, or one of the cluster as it was seen last. */

@@ -18,8 +18,8 @@ import type {
 import { REQUEST_TIMEOUT_MS } from '../options.js';
 import type { Isolation, KafkaOptions } from '../options.js';
 import { ended, within } from '../time-limit.js';
-import { BrokerCluster } from './cluster.kafka.js';
-import { asFailure } from './failures.kafka.js';
+import { BrokerCluster, NoLeader } from './cluster.kafka.js';
+import { asFailure, refusalIn } from './failures.kafka.js';
 import { ANY_EPOCH, fetchFrom, ISOLATION_LEVEL } from './fetch.kafka.js';
 import type { FetchLimits } from './fetch.kafka.js';
 import { LongPolls } from './long-polls.kafka.js';
@@ -128,7 +128,9 @@ class BrokerRawReader implements RawReader {
       } catch (error) {
         const failure = asFailure(error, what);
         if (failure.code !== 'BROKER_UNAVAILABLE') throw failure;
-        await this.drop(used);
+        // Others ask by the same connections: what a broker answered says nothing against them.
+        if (error instanceof NoLeader || refusalIn(error) !== null) used.forget();
+        else await this.drop(used);
         if (attempt === ATTEMPTS_MAX) throw failure;
         await systemClock.sleep(PAUSE_MS * attempt);
       }

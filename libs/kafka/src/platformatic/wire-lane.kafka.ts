@@ -92,39 +92,39 @@ export class Lane {
   }
 
   private async drain(): Promise<void> {
-    while (this.waiting.length > 0) await this.deliver(this.next());
+    while (this.waiting.length > 0) await this.deliverAll(this.waiting.splice(0));
     // In the same turn as the last look: a send in between would wait for ever.
     this.draining = null;
   }
 
-  private next(): readonly Parcel[] {
-    let bytes = 0;
-    let count = 0;
-    for (const { record } of this.waiting) {
-      bytes += bytesOf(record);
-      if (count > 0 && bytes > REQUEST_BYTES_MAX) break;
-      count += 1;
+  /** What waited together fares together where the partition is refused: each request with tries of its own would last for ever. */
+  private async deliverAll(round: readonly Parcel[]): Promise<void> {
+    for (let at = 0; at < round.length;) {
+      const count = fittingFrom(round, at);
+      const failure = await this.deliver(round.slice(at, at + count));
+      at += count;
+      if (failure === null) continue;
+      for (const { sending } of round.slice(at)) sending.failed(failure);
+      return;
     }
-    return this.waiting.splice(0, count);
   }
 
-  private async deliver(parcels: readonly Parcel[]): Promise<void> {
+  /** Null unless the partition is refused, whatever is sent there. */
+  private async deliver(parcels: readonly Parcel[]): Promise<Failure | null> {
     // Who was told of a failure waits for nothing that is still here.
     const owed = parcels.filter(({ sending }) => !sending.isSettled);
-    if (owed.length === 0) return;
+    if (owed.length === 0) return null;
     const refused = await this.sendWithRetries(owed.map(({ record }) => record));
-    if (refused === null)
-      owed.forEach(({ sending }) => {
-        sending.acknowledged();
-      });
-    else if (refused.isOfRecords && owed.length > 1) {
+    if (refused === null) {
+      for (const { sending } of owed) sending.acknowledged();
+      return null;
+    }
+    if (refused.isOfRecords && owed.length > 1) {
       const half = Math.ceil(owed.length / 2);
-      await this.deliver(owed.slice(0, half));
-      await this.deliver(owed.slice(half));
-    } else
-      owed.forEach(({ sending }) => {
-        sending.failed(refused.failure);
-      });
+      return (await this.deliver(owed.slice(0, half))) ?? this.deliver(owed.slice(half));
+    }
+    for (const { sending } of owed) sending.failed(refused.failure);
+    return refused.isOfRecords ? null : refused.failure;
   }
 
   private async sendWithRetries(
@@ -146,6 +146,18 @@ export class Lane {
       await systemClock.sleep(Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
     }
   }
+}
+
+/** How many from one on fit into one request; one at the least. */
+function fittingFrom(round: readonly Parcel[], from: number): number {
+  let bytes = 0;
+  let count = 0;
+  for (const { record } of round.slice(from)) {
+    bytes += bytesOf(record);
+    if (count > 0 && bytes > REQUEST_BYTES_MAX) break;
+    count += 1;
+  }
+  return count;
 }
 
 function tooLarge(place: string, records: readonly OutgoingRecord[]): Failure {

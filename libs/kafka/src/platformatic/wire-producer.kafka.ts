@@ -26,7 +26,6 @@ const BELIEVED_MS = 300_000;
 export type Leaders = Pick<BrokerCluster, 'connect' | 'partitionCount' | 'leaderOf' | 'forget' | 'close'>;
 
 interface Waiting {
-  readonly topic: string;
   readonly records: readonly OutgoingRecord[];
   readonly sending: Sending;
 }
@@ -53,8 +52,9 @@ export async function connectWireProducer(options: KafkaOptions): Promise<WirePr
 export class BrokerWireProducer implements WireProducer {
   private cluster: Leaders;
   private believedUntil = 0;
-  private waiting: Waiting[] = [];
-  private routing: Promise<void> | null = null;
+  /** What was not handed to its lanes yet, by topic. */
+  private readonly waiting = new Map<string, Waiting[]>();
+  private readonly routing = new Map<string, Promise<void>>();
   private readonly lanes = new Map<string, Lane>();
   private closed = false;
 
@@ -72,29 +72,29 @@ export class BrokerWireProducer implements WireProducer {
   send(topic: string, records: readonly OutgoingRecord[]): Promise<void> {
     if (this.closed) return Promise.reject(new Failure('BROKER_UNAVAILABLE', 'the producer is closed'));
     return new Promise((resolve, reject) => {
-      this.waiting.push({ topic, records, sending: new Sending(records.length, resolve, reject) });
-      this.routing ??= this.route();
+      const sending = new Sending(records.length, resolve, reject);
+      this.waiting.set(topic, [...(this.waiting.get(topic) ?? []), { records, sending }]);
+      if (!this.routing.has(topic)) this.routing.set(topic, this.route(topic));
     });
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    await this.routing;
+    await Promise.all(this.routing.values());
     await Promise.all([...this.lanes.values()].map((lane) => lane.rest()));
     await ended(this.cluster.close());
   }
 
-  /** In the order in which they were sent, by whichever lane. */
-  private async route(): Promise<void> {
+  /** In the order in which they were sent to the topic; one that nobody knows holds up no other. */
+  private async route(topic: string): Promise<void> {
     // What is sent in the same turn goes together: nothing waits for it, and it is one request for each partition.
     await Promise.resolve();
-    while (this.waiting.length > 0) {
-      const taken = this.waiting;
-      this.waiting = [];
-      for (const [topic, sends] of Map.groupBy(taken, (one) => one.topic)) await this.hand(topic, sends);
+    for (let taken = this.waiting.get(topic); taken !== undefined; taken = this.waiting.get(topic)) {
+      this.waiting.delete(topic);
+      await this.hand(topic, taken);
     }
     // In the same turn as the last look: a send in between would wait for ever.
-    this.routing = null;
+    this.routing.delete(topic);
   }
 
   private async hand(topic: string, sends: readonly Waiting[]): Promise<void> {
