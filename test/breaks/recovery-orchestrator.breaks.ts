@@ -1522,6 +1522,15 @@ export const BREAKS: readonly Break[] = [
     replace: "return digest !== ''",
   },
   {
+    id: 'a22-older-version-asks-fewer',
+    requirement: 'A22/asked',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.forward.unit.spec.ts',
+    test: 'a forward approval, straight under a version that asks human, where one stands that asks dual_control, needs as many people as the stricter',
+    file: 'apps/recovery-orchestrator/src/rules/forward/request.decider.ts',
+    find: '[contract, policy.standing(tenant, asked.capability)].some(',
+    replace: '[contract].some(',
+  },
+  {
     id: 'p4-old-facts-old-digest',
     requirement: 'P4/facts',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.facts.unit.spec.ts',

@@ -1,6 +1,6 @@
 // What is held goes out under no kill switch and against no charter: it is cancelled when its hold ends (A60, D64).
 import { describe, expect, it } from '@jest/globals';
-import { contractDigest, forwardApprovalId, forwardDigest, readPayload } from '@recourse/contract';
+import { contractDigest, forwardApprovalId, forwardDigest, readPayload, SUPERSEDED_GRACE_MS } from '@recourse/contract';
 import type { RecordInput } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
 import { entrySaid, fact, WAYS } from '@recourse/testing';
@@ -12,6 +12,7 @@ import {
   MUTATION,
   NOW,
   planned,
+  registered,
   reported,
   request,
   RUN,
@@ -38,6 +39,33 @@ const charter = (allowed: readonly string[], denied: readonly string[]) => ({
   allowed,
   denied,
 });
+
+const ASKING = { ...HELD, forward_approval: 'dual_control' };
+const plan = intent();
+const digestOf = (args: Json, contract = contractText(ASKING)): string =>
+  forwardDigest({
+    tenant: TENANT,
+    runId: RUN,
+    effectKey: plan.effect_key,
+    capability: CAPABILITY,
+    contractDigest: contractDigest(contract).toString('hex'),
+    subjectRef: plan.subject_ref,
+    args,
+  });
+const used = (digest: string, more: object = {}) =>
+  fromRecoveries('ForwardApprovalUsed', {
+    approval_id: forwardApprovalId(TENANT, RUN, plan.effect_key, digest),
+    tenant: TENANT,
+    run_id: RUN,
+    round: 1,
+    mutation_id: MUTATION,
+    attempt: 1,
+    used_by: AGENT,
+    command_id: 'use-1',
+    agreed_by: ['mira', 'olga'],
+    ...more,
+  });
+const ARGS = readPayload(plan.args);
 
 describe.each(WAYS)('an effect that is held, $way', ({ isRebuilt }) => {
   const start = (changes: Readonly<Record<string, unknown>> = HELD) => {
@@ -73,33 +101,6 @@ describe.each(WAYS)('an effect that is held, $way', ({ isRebuilt }) => {
   });
 
   describe('under a contract that wants people asked before it', () => {
-    const ASKING = { ...HELD, forward_approval: 'dual_control' };
-    const plan = intent();
-    const digestOf = (args: Json, contract = contractText(ASKING)): string =>
-      forwardDigest({
-        tenant: TENANT,
-        runId: RUN,
-        effectKey: plan.effect_key,
-        capability: CAPABILITY,
-        contractDigest: contractDigest(contract).toString('hex'),
-        subjectRef: plan.subject_ref,
-        args,
-      });
-    const used = (digest: string, more: object = {}) =>
-      fromRecoveries('ForwardApprovalUsed', {
-        approval_id: forwardApprovalId(TENANT, RUN, plan.effect_key, digest),
-        tenant: TENANT,
-        run_id: RUN,
-        round: 1,
-        mutation_id: MUTATION,
-        attempt: 1,
-        used_by: AGENT,
-        command_id: 'use-1',
-        agreed_by: ['mira', 'olga'],
-        ...more,
-      });
-    const ARGS = readPayload(plan.args);
-
     it('goes where they agreed to exactly that, whether its plan was heard before or after', () => {
       expect(plan.subject_ref).toBeNull();
       for (const isBefore of [true, false]) {
@@ -123,6 +124,45 @@ describe.each(WAYS)('an effect that is held, $way', ({ isRebuilt }) => {
       if (heard !== null) run.when(heard, NOW + 1);
       run.whenDue(ENDS).then(cancelled('APPROVAL_MISSING'));
       expect(run.outgoing()).toEqual([]);
+    });
+  });
+
+  describe('under a version that bound no more when it was planned', () => {
+    const IN_TIME = NOW + SUPERSEDED_GRACE_MS;
+    const LATE = IN_TIME + 1;
+
+    /** Held under a version that asks `older`, an hour after one came to stand that asks `newer`. */
+    const heldUnder = ([older, newer]: readonly [string, string], at: number, agreed: readonly string[] | null) => {
+      const text = contractText({ ...HELD, forward_approval: older });
+      const { run, contracts } = ledger({ isRebuilt, asks: true, contracts: [text] });
+      contracts.append('c', registered(contractText({ ...HELD, forward_approval: newer })), NOW);
+      if (agreed !== null) run.when(used(digestOf(ARGS, text), { agreed_by: agreed }), at);
+      return run
+        .when(planned(intent({ is_held: true, contract_digest: contractDigest(text), planned_at: at })), at)
+        .whenDue(at + HOLD_MS);
+    };
+
+    it.each([
+      ['policy', 'human', null],
+      ['policy', 'dual_control', ['mira']],
+      ['human', 'dual_control', ['mira']],
+      ['human', 'policy', null],
+    ] as const)('asking %s, where one stands that asks %s, does not go by %j', (older, newer, agreed) => {
+      const run = heldUnder([older, newer], LATE, agreed).then(cancelled('APPROVAL_MISSING'));
+      expect(run.outgoing()).toEqual([]);
+    });
+
+    it.each([
+      ['policy', 'human', ['mira'], 'late'],
+      ['human', 'dual_control', ['mira', 'olga'], 'late'],
+      ['human', 'policy', ['mira'], 'late'],
+      ['policy', 'dual_control', null, 'in time'],
+      ['human', 'dual_control', ['mira'], 'in time'],
+    ] as const)('asking %s, where one stands that asks %s, goes by %j, planned %s', (older, newer, agreed, when) => {
+      heldUnder([older, newer], when === 'late' ? LATE : IN_TIME, agreed).then(
+        fact('HoldElapsed'),
+        fact('WorkerAsked', { request: { kind: 'release' } }),
+      );
     });
   });
 

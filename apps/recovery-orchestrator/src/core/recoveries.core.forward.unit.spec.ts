@@ -392,6 +392,45 @@ describe.each(WAYS)('a forward approval, $way', ({ isRebuilt }) => {
       .thenAnswer({ body: { status: 'approved', approvals: 2 } });
   });
 
+  /** Knows two versions of the contract: the first asks `older`, the one that stands asks `newer`. */
+  const tightened = (older: string, newer: string) => {
+    const held = { commit_hold_ms: 60_000, cancel_capability: 'payments.cancel_refund' };
+    const contract = body({ ...held, forward_approval: older });
+    const standing = body({ ...held, forward_approval: newer });
+    const both = world(contract);
+    const registers = () => {
+      const of = { name: 'payments.issue_refund', version: 2, tenant: '*', digest: contractDigest(standing) };
+      both.contracts.append('c', fact('ContractRegistered', { ...of, body: standing }));
+    };
+    return { run: harness(core(), { isRebuilt, views: both }), contract, registers };
+  };
+
+  it.each([
+    ['human', 'dual_control', 2],
+    ['policy', 'dual_control', 2],
+    ['dual_control', 'human', 2],
+    ['human', 'policy', 1],
+  ] as const)(
+    'under a version that asks %s, where one stands that asks %s, needs as many people as the stricter',
+    (older, newer, people) => {
+      const { run, contract, registers } = tightened(older, newer);
+      registers();
+      run.when(ask({}, { contract }), 1_000).then(fact('ForwardApprovalRequested', { required_approvals: people }));
+    },
+  );
+
+  it('that one person agreed to is asked anew of two once a version stands that asks two', () => {
+    const { run, contract, registers } = tightened('human', 'dual_control');
+    run.when(ask({}, { contract }), 1_000).when(say('approve', 'olga', { contract }), 2_000);
+    run.thenAnswer({ body: { status: 'approved' } });
+    registers();
+    run
+      .when(ask({}, { contract, id: 'ask-2' }), 3_000)
+      .then(fact('ForwardApprovalRequested', { round: 2, required_approvals: 2 }))
+      .when(use(1, { id: ID(contract), digest: digestOf(contract) }), 4_000)
+      .thenAnswer({ code: 'APPROVAL_WRONG_PHASE' });
+  });
+
   it.each([
     [
       'other arguments than the digest says',

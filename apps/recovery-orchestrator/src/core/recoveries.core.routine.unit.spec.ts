@@ -370,7 +370,7 @@ describe.each(WAYS)('a message that no rule lets go, $way', ({ isRebuilt }) => {
     tightened.run.when(ask(), 1_000).then(left('NEVER_ROUTINE'));
     const doubled = setting({ isRebuilt });
     doubled.stands(JSON.stringify({ ...shipped, forward_approval: 'dual_control' }), { version: 2 });
-    doubled.run.when(ask(), 1_000).then(left('NEVER_ROUTINE'));
+    doubled.run.when(ask(), 1_000).then(left('TWO_PEOPLE_ASKED'));
     const retired = setting({ isRebuilt });
     retired.both.contracts.append(
       'c',

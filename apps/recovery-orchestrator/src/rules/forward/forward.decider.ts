@@ -4,7 +4,8 @@
 //   F1. An approval covers one action digest, which is computed anew from what the approver is shown (P4).
 //   F2. Nobody approves their own action: neither its agent, nor who it acts for, nor who asked, nor who owns any of them (P5). Which agent it is
 //       the asker says, so who the token names counts beside it.
-//   F3. The contract says how many people are asked; a caller may only ask for more, and what fewer agreed to is void then.
+//   F3. The contract says how many people are asked, the one that is named and the one that stands; a caller may only ask for more, and
+//       what fewer agreed to is void then.
 //   F4. An approval is used once, by one attempt, before it runs out, and unless somebody denies the action before that.
 //   F5. A routine rule decides in the turn in which it is asked, under the name of its policy, which no person or program can carry.
 //       What people have denied, or are deciding, it does not decide.

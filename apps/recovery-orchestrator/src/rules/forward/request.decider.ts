@@ -84,7 +84,8 @@ function questionOf(
   const owner = policy.ownerOf(tenant, agent_id);
   const isForTwo =
     asked.mode === 'dual_control' ||
-    contract?.forward_approval === 'dual_control' ||
+    // Who names an older version asks nobody less (F3).
+    [contract, policy.standing(tenant, asked.capability)].some((each) => each?.forward_approval === 'dual_control') ||
     (personBehind({ initiator, acting: [agent_id, principal, ...accounts] }) === null &&
       !isAnswered(asked, envelope, policy));
   const named = { tenant, agent_id, initiator, answerable_to: owner, requested_by: principal };
