@@ -3154,6 +3154,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'agreed.agreed_by.length < Math.min(1, atLeast)',
   },
   {
+    id: 'a60-agreement-used-twice',
+    requirement: 'A60/attempt',
+    spec: 'apps/mutation-ledger/src/core/mutations.stopped-holds.unit.spec.ts',
+    test: 'an effect that is held, straight under a contract that wants people asked before it and failed without effect once it was let go does not go anew on what they agreed to before',
+    file: 'apps/mutation-ledger/src/rows.ts',
+    find: 'AGREEMENT_FOLD.MutationRecorded,',
+    replace: '() => [],',
+  },
+  {
     id: 'e11-resume-before-what-was-told',
     requirement: 'E11/told',
     spec: 'libs/service/src/projection-end.unit.spec.ts',

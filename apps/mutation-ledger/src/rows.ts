@@ -440,7 +440,11 @@ export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
   ...ADMISSION_FOLD,
   ...ROLLBACK_FOLD,
   ...TREND_FOLD,
-  MutationRecorded: together(MUTATION_FOLD.MutationRecorded, ROLLBACK_FOLD.MutationRecorded),
+  MutationRecorded: together(
+    MUTATION_FOLD.MutationRecorded,
+    ROLLBACK_FOLD.MutationRecorded,
+    AGREEMENT_FOLD.MutationRecorded,
+  ),
   HandleJudged: together(MUTATION_FOLD.HandleJudged, ROLLBACK_FOLD.HandleJudged),
   MutationsFell: together(
     MUTATION_FOLD.MutationsFell,

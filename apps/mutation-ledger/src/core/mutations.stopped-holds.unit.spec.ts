@@ -113,6 +113,37 @@ describe.each(WAYS)('an effect that is held, $way', ({ isRebuilt }) => {
       }
     });
 
+    describe('and failed without effect once it was let go', () => {
+      const LATER = ENDS + HOLD_MS;
+      const contract_digest = contractDigest(contractText(ASKING));
+      const next = planned(intent({ event_id: 'next', is_held: true, contract_digest, planned_at: LATER }));
+      const agreedAgain = used(digestOf(ARGS), { round: 2, attempt: 2, command_id: 'use-2' });
+      const failed = () => {
+        const { run } = start(ASKING);
+        run.when(used(digestOf(ARGS)), NOW + 1).whenDue(ENDS);
+        return run.when(reported(request(run), { outcome: 'failed' }), ENDS + 1);
+      };
+
+      it('does not go anew on what they agreed to before', () => {
+        const run = failed()
+          .when(next, LATER)
+          .whenDue(LATER + HOLD_MS);
+        run.then(cancelled('APPROVAL_MISSING'));
+        expect(run.outgoing()).toEqual([]);
+      });
+
+      it.each([
+        ['before', [agreedAgain, next]],
+        ['after', [next, agreedAgain]],
+      ])('goes anew where they agreed to that attempt too, heard %s its plan', (_when, inputs) => {
+        const run = failed();
+        for (const [index, input] of inputs.entries()) run.when(input, LATER + index);
+        run
+          .whenDue(LATER + 1 + HOLD_MS)
+          .then(fact('HoldElapsed'), fact('WorkerAsked', { request: { kind: 'release' } }));
+      });
+    });
+
     it.each<readonly [string, RecordInput | null]>([
       ['nobody was asked', null],
       ['they agreed to other arguments', used(digestOf({ order: 'another' }))],

@@ -3,7 +3,7 @@ import { row } from '@recourse/event-log';
 import type { StateView } from '@recourse/event-log';
 import type { Fold } from './fold.js';
 
-/** What was last agreed to about an effect. */
+/** What was last agreed to about an effect, until an attempt of it fails. */
 export type Agreement = {
   readonly mutation_id: string;
   readonly tenant: string;
@@ -32,4 +32,9 @@ export const AGREEMENT_FOLD = {
   EffectAgreed: ({ mutation_id, tenant, run_id, approval_id, agreed_by }) => [
     agreements.put({ mutation_id, tenant, run_id, approval_id, agreed_by }),
   ],
+  // It was agreed to one attempt: the next is asked for anew (P4).
+  MutationRecorded: ({ mutation_id, execution: { run_id }, execution_state }) =>
+    execution_state === 'failed'
+      ? [{ op: 'delete', address: { kind: AGREEMENT_KIND.kind, group: run_id, key: mutation_id } }]
+      : [],
 } satisfies Fold;
