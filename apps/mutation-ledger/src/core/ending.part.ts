@@ -1,12 +1,13 @@
 // Who ends nothing that waits about an effect or a checkpoint: who did it, for whom it was done, who owns the agent, and who made the
 // contract it ran under (P5).
 import { contractView, editorsOf, entryView, ownersEver } from '@recourse/contract';
-import type { DecideContext } from '@recourse/event-log';
+import type { DecideContext, StateView } from '@recourse/event-log';
 import { isAmong } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { Refusal } from '../rules/refusal.messages.js';
 import { commitIn } from '../rows/commit.rows.js';
-import { mutationIn } from '../rows/mutation.rows.js';
+import { mutationIn, mutationsIn } from '../rows/mutation.rows.js';
+import type { Mutation } from '../rules/mutation/mutation.messages.js';
 
 /** What would be ended is about this. */
 export interface About {
@@ -16,27 +17,79 @@ export interface About {
   readonly mutation_id: string;
 }
 
-/** Says why somebody may not end what waits about it; null when they may. The contracts are read to their end before it counts. */
+/** What was done, as far as it says who ends nothing that waits about it. */
+export interface Done {
+  readonly agent_id: string;
+  readonly initiator: string | null;
+  /** Digest of the contract it ran under; null where it named none. */
+  readonly contract: Buffer | null;
+}
+
+/** What a mutation did, or a checkpoint; null where there is none. */
+export function doneIn(state: StateView, { run_id, mutation_id }: Omit<About, 'tenant'>): Done | null {
+  const mutation = mutationIn(state, run_id, mutation_id);
+  if (mutation !== undefined) return doneBy(mutation);
+  const { agent_id, initiator } = commitIn(state, run_id, mutation_id)?.checkpoint ?? {};
+  return agent_id === undefined ? null : { agent_id, initiator: initiator ?? null, contract: null };
+}
+
+/** What a tenant had done in a run, with effect. */
+export function doneInRun(state: StateView, tenant: string, runId: string): readonly Done[] {
+  return mutationsIn(state, runId)
+    .filter((mutation) => mutation.tenant === tenant)
+    .map(doneBy);
+}
+
+function doneBy({ execution: { agent_id, initiator }, terms }: Mutation): Done {
+  return { agent_id, initiator, contract: terms?.contract_digest ?? null };
+}
+
+/** Says why somebody may not end what waits about it; null when they may. */
 export function endingRefusal(context: DecideContext, about: About, asking: Asking): Refusal | null {
-  const { views, state } = context;
-  const mutation = mutationIn(state, about.run_id, about.mutation_id);
-  const done = mutation?.execution ?? commitIn(state, about.run_id, about.mutation_id)?.checkpoint;
-  if (done === undefined) return null;
-  const { agent_id: agent, initiator } = done;
-  if (isAmong(concernedBy(context, about.tenant, [agent, ...(initiator === null ? [] : [initiator])]), asking))
+  const done = doneIn(context.state, about);
+  if (done === null) return null;
+  if (isAmong(partiesTo(context, about.tenant, [done]), asking))
     return {
       code: 'SELF_APPROVAL',
       message: 'Nobody ends what they did themselves, what was done on their behalf, or what their agent did.',
     };
-  const digest = mutation?.terms?.contract_digest ?? null;
-  if (digest === null) return null;
+  return editorRefusal(context, about.tenant, [done], asking);
+}
+
+/** Says why who made a contract that something was done under does not end what waits about it. The contracts are read to their end before it counts. */
+export function editorRefusal(
+  { views }: Pick<DecideContext, 'views'>,
+  tenant: string,
+  done: readonly Done[],
+  asking: Asking,
+): Refusal | null {
+  const digests = new Map(
+    done.flatMap(({ contract }) => (contract === null ? [] : [[contract.toString('hex'), contract]])),
+  );
+  if (digests.size === 0) return null;
   views.readToEnd();
-  return isAmong(editorsOf(views.view(contractView.name), about.tenant, digest), asking)
+  const contracts = views.view(contractView.name);
+  return isAmong(
+    [...digests.values()].flatMap((digest) => editorsOf(contracts, tenant, digest)),
+    asking,
+  )
     ? {
         code: 'EDITOR_APPROVAL',
         message: 'Nobody ends what waits under a contract they registered or confirmed; ask somebody else.',
       }
     : null;
+}
+
+/** Who did it, for whom it was done, and who owns any of them: each once, however much was done. */
+export function partiesTo(
+  context: Pick<DecideContext, 'views'>,
+  tenant: string,
+  done: readonly Done[],
+): readonly (string | null)[] {
+  const names = new Set(
+    done.flatMap(({ agent_id, initiator }) => [agent_id, ...(initiator === null ? [] : [initiator])]),
+  );
+  return concernedBy(context, tenant, [...names]);
 }
 
 /** Agents that something is about, and who owns them: none of them ends it. */

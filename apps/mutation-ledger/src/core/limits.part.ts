@@ -7,7 +7,6 @@ import { RowsOver } from '@recourse/event-log';
 import type { DecideContext, StateView } from '@recourse/event-log';
 import type { CloseBreaker, Fallen } from '@recourse/messages';
 import { LIMIT_FOLD, readHelds, readLimit } from '../rows/limit.rows.js';
-import { mutationIn, mutationsIn } from '../rows/mutation.rows.js';
 import { ADMISSION_FOLD, admittedRows } from '../rows/rollback.rows.js';
 import type { Opening, Scope, Seen } from '../rules/admission/admission.decisions.js';
 import {
@@ -27,27 +26,32 @@ import type { MutationRecord } from '../rules/record.messages.js';
 import { callByType, record } from '../rules/record.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
 import type { Admitted, Reviewing, Trigger } from '../rules/rollback/rollback.messages.js';
-import { concernedBy } from './ending.part.js';
+import { doneIn, doneInRun, editorRefusal, partiesTo } from './ending.part.js';
+import type { Done } from './ending.part.js';
 
-/** Closes a breaker. */
+/** Closes a breaker: what it holds falls then, so nobody does who may not judge a trigger of that. */
 export function close(context: DecideContext, command: CloseBreaker): MutationRecord | Refusal {
-  const { breaker_id: id } = command;
+  const { breaker_id: id, envelope } = command;
   const breaker = id.length > ID_MAX ? undefined : readLimit(context.state, 'breaker', id);
-  return closeBreaker(breaker, command, breaker === undefined ? [] : heldBack(context, breaker));
+  const held = breaker === undefined ? [] : heldBack(context, breaker);
+  const told = closeBreaker(breaker, command, breaker === undefined ? [] : concernedWith(context, breaker, held));
+  return 'code' in told ? told : (editorRefusal(context, envelope.tenant, held, envelope) ?? told);
 }
 
-/** Whom a breaker is about: its source, and of all it holds the agent, for whom it acted, and who owns it. */
-function heldBack(context: DecideContext, breaker: BreakerDoc): readonly (string | null)[] {
-  const { breaker_id, scope, name, tenant, run_id } = breaker;
-  const held = readHelds(context.state, breaker_id).flatMap(
-    (one) => mutationIn(context.state, one.run_id, one.mutation_id)?.execution ?? [],
-  );
-  const made = [...mutationsIn(context.state, run_id).map(({ execution }) => execution), ...held];
-  const agents = new Set(made.map(({ agent_id }) => agent_id));
-  const initiators = new Set(made.flatMap(({ initiator }) => initiator ?? []));
+/** What a breaker holds back. */
+function heldBack({ state }: DecideContext, { breaker_id }: BreakerDoc): readonly Done[] {
+  return readHelds(state, breaker_id).flatMap((one) => doneIn(state, one) ?? []);
+}
+
+/** Whom a breaker is about: its source, and of all it holds, and of the run that opened it, the agent, for whom it acted, and who owns it. */
+function concernedWith(
+  context: DecideContext,
+  { scope, name, tenant, run_id }: BreakerDoc,
+  held: readonly Done[],
+): readonly (string | null)[] {
   return [
     ...(scope === 'source' ? [name, ...answerableFor(entriesIn(context), tenant, name)] : []),
-    ...concernedBy(context, tenant, [...agents, ...initiators]),
+    ...partiesTo(context, tenant, [...doneInRun(context.state, tenant, run_id), ...held]),
   ];
 }
 

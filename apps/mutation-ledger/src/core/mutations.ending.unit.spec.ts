@@ -2,7 +2,11 @@
 // the contract, and whoever is no person (P5).
 import { describe, expect, it } from '@jest/globals';
 import type { RecordInput } from '@recourse/event-log';
-import { fact, WAYS } from '@recourse/testing';
+import { deriveId } from '@recourse/kernel';
+import { entrySaid, fact, WAYS } from '@recourse/testing';
+import { mutationsCore } from '../core.js';
+import { deliveryIdOf } from '../rules/consumer/consumer.messages.js';
+import { scopeIdOf } from '../rules/admission/admission.decisions.js';
 import { NO_LIMITS } from '../rules/admission/admission.messages.js';
 import {
   announced,
@@ -19,10 +23,16 @@ import {
   RUN,
   state,
   statement,
+  TENANT,
+  TRIGGERED,
 } from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 
 const HOUR = 3_600_000;
+const BREAKER = scopeIdOf({ scope: 'source', tenant: TENANT, name: 'warehouse' });
+const OF_AGENT = { scope: 'agent', name: 'agent-1' } as const;
+const TREND = { ...OF_AGENT, trend_id: deriveId('trd', OF_AGENT.scope, TENANT, OF_AGENT.name, 0) };
+const DELIVERY = deliveryIdOf({ rollback_id: ROLLBACK, consumer: 'mailer' });
 const NOW = 10 * HOUR;
 
 /** Its agent is of otto, and by a charter of the platform of petra; it was done for ada, of nina, and its contract was registered by owner. */
@@ -76,6 +86,51 @@ function beyond(isRebuilt: boolean): Ledger['run'] {
     .then(fact('CommitBeyondBound'), fact('RollbackOutOfBand'));
 }
 
+/** A burst opened a breaker over its source, which holds what that says until a person closes it. */
+function broken(isRebuilt: boolean): Ledger['run'] {
+  const made = begun(isRebuilt, { admission: { ...NO_LIMITS, storm: { limit: 1, windowMs: HOUR } } });
+  const another = { run_id: 'run-2', agent_id: 'agent-2', initiator: null, contract_digest: null };
+  return made.run
+    .when(executed(refund({ ...another, assumption_refs: ['order/2#open'], committed_at: 1 })), 500)
+    .when(executed(refund({ committed_at: 1 })), 500)
+    .when(state(made.assumptions, statement('invalidated', 'ev-2', { ref: 'order/2#open' })), 1_000)
+    .when(state(made.assumptions, statement('invalidated', 'ev-1')), 1_001)
+    .then(fact('BreakerOpened'), fact('TriggerHeld', { mutation_id: MUTATION }));
+}
+
+/** More of what its agent did was rolled back in each hour than ever: a person is asked why. */
+function rising(isRebuilt: boolean): Ledger['run'] {
+  const made = begun(isRebuilt, { admission: { ...NO_LIMITS, trend: { windowMs: HOUR, min: 4, factor: 2 } } });
+  for (const [hour, count] of [1, 1, 1, 1, 5, 5, 5, 1].entries())
+    for (let nth = 0; nth < count; nth += 1) {
+      const key = `${String(hour)}-${String(nth)}`;
+      const told = { event_id: `ev-${key}`, effect_key: key, call_id: key, assumption_refs: [`order/${key}#open`] };
+      const at = (hour + 1) * HOUR + nth * 10;
+      made.run
+        .when(executed(refund({ ...told, committed_at: 1 })), at)
+        .when(state(made.assumptions, statement('invalidated', key, { ref: `order/${key}#open` })), at + 1);
+    }
+  return made.run;
+}
+
+/** A consumer did not say in time what it did about what fell. */
+function silent(isRebuilt: boolean): Ledger['run'] {
+  const made = begun(isRebuilt);
+  const body = {
+    owner: 'platform',
+    doc: 'd',
+    consumer: 'mailer',
+    scope: TENANT,
+    mode: 'async',
+    commit_to_user_ms: 5_000,
+  };
+  made.entries.append('mailer', entrySaid('subscription', { name: 'mailer', tenant: TENANT, body }));
+  return made.run
+    .when(executed(refund({ committed_at: 1 })), 500)
+    .when(TRIGGERED, 1_000)
+    .whenDue(NOW);
+}
+
 const ENDS = [
   {
     type: 'SettleMutation',
@@ -88,6 +143,9 @@ const ENDS = [
   { type: 'ConfirmTrigger', given: held, more: { rollback_id: ROLLBACK } },
   { type: 'RejectTrigger', given: held, more: { rollback_id: ROLLBACK } },
   { type: 'ReviewOutOfBand', given: beyond, more: { verdict: 'stands' } },
+  { type: 'CloseBreaker', given: broken, more: { breaker_id: BREAKER } },
+  { type: 'ReviewTrend', given: rising, more: TREND },
+  { type: 'ReviewDelivery', given: silent, more: { delivery_id: DELIVERY, consumer: 'mailer' } },
 ] as const;
 
 const BARRED = [
@@ -119,4 +177,16 @@ describe.each(WAYS)('an item of the ledger, $way', ({ isRebuilt }) => {
         .thenAnswer({ status: 'accepted' });
     });
   });
+});
+
+it('has every command of people in its table that ends something, or says why it is not there', () => {
+  const stops = ['CancelMutation'];
+  const endsNothing = ['ReconcileMutation', 'TriggerRollback', 'UndoRun', 'ReconcileLineage', 'OrderErasure'];
+  // What a runtime keeps is told by commits of any partition, of which the notices name the agent alone.
+  const ofAgentsAlone = ['ReviewDivergence'];
+  const heard = mutationsCore({}).inputs.flatMap(({ topic, types }) =>
+    topic === 'recourse.ledger-commands' ? types : [],
+  );
+  const named = ENDS.map(({ type }) => type);
+  expect([...named, ...stops, ...endsNothing, ...ofAgentsAlone].sort()).toEqual([...heard].sort());
 });

@@ -9,7 +9,7 @@ import type { MutationRecord } from '../rules/record.messages.js';
 import type { Reviewing } from '../rules/rollback/rollback.messages.js';
 import { raised, reviewed, trendKey, trendsOf } from '../rules/trend/trend.decisions.js';
 import type { TrendLimits, TrendOf } from '../rules/trend/trend.messages.js';
-import { concernedBy } from './ending.part.js';
+import { concernedBy, doneInRun, editorRefusal, partiesTo } from './ending.part.js';
 import { refuse } from './refuse.js';
 
 /** A rollback that is marked. */
@@ -37,11 +37,19 @@ export function rises(
   );
 }
 
-/** A person says what was done about a rise, or why it may go on. */
+/** A person says what was done about a rise, or why it may go on. One of an agent is also about what it did in the run that raised it. */
 export function onReviewTrend(context: DecideContext, command: ReviewTrend): Decision {
   const { envelope, scope, name, trend_id } = command;
   const { tenant } = envelope;
-  const concerned = concernedBy(context, tenant, scope === 'agent' ? [name] : []);
-  const told = reviewed(trendIn(context.state, { scope, name, tenant }), command, concerned);
-  return 'code' in told ? refuse(told) : accepted(200, { trend_id, reviewed: true }, told);
+  const standing = trendIn(context.state, { scope, name, tenant });
+  const run = scope === 'agent' ? (standing?.run_id ?? null) : null;
+  const done = run === null ? [] : doneInRun(context.state, tenant, run);
+  const concerned = [
+    ...concernedBy(context, tenant, scope === 'agent' ? [name] : []),
+    ...partiesTo(context, tenant, done),
+  ];
+  const told = reviewed(standing, command, concerned);
+  if ('code' in told) return refuse(told);
+  const refusal = editorRefusal(context, tenant, done, envelope);
+  return refusal === null ? accepted(200, { trend_id, reviewed: true }, told) : refuse(refusal);
 }
