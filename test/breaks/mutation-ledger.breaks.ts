@@ -2937,6 +2937,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'const refusal = editorRefusal(context, tenant, [], envelope);',
   },
   {
+    id: 'a100-a-rise-by-each-spelling',
+    requirement: 'A100/caps',
+    spec: 'apps/mutation-ledger/src/core/mutations.trends.unit.spec.ts',
+    test: 'rollbacks that come faster, straight are those of the agent however it spells its name',
+    file: 'apps/mutation-ledger/src/rules/trend/trend.decisions.ts',
+    find: 'name: personKey(agent) }',
+    replace: 'name: agent }',
+  },
+  {
     id: 'p6-a-spelling-is-another-handle',
     requirement: 'P6/handles',
     spec: 'apps/mutation-ledger/src/core/mutations.handles.unit.spec.ts',

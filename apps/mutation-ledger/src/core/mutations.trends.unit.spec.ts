@@ -117,6 +117,17 @@ describe.each(WAYS)('rollbacks that come faster, $way', ({ isRebuilt }) => {
     expect(on.alerts().map(({ body }) => [body['scope'], body['name']])).toEqual([['agent', 'agent-2']]);
   });
 
+  it('are those of the agent however it spells its name', () => {
+    const on = start();
+    for (let hour = 10; hour < 17; hour += 1)
+      on.hours(hour, [hour < 14 ? 1 : 4], hour % 2 === 0 ? 'agent:Agent-1' : 'agent-1');
+    on.fallAt(17 * HOUR, 'AGENT-1');
+    expect(on.alerts().map(({ body }) => [body['scope'], body['name']])).toEqual([
+      ['tenant', 'acme'],
+      ['agent', 'agent-1'],
+    ]);
+  });
+
   it('of one event count as one', () => {
     const on = start();
     for (let hour = 10; hour < 18; hour += 1)

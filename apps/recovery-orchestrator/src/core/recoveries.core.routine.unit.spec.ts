@@ -103,6 +103,8 @@ interface Asking {
   readonly n?: number;
   readonly contract?: string;
   readonly agent?: string;
+  readonly by?: string;
+  readonly accounts?: readonly string[];
   readonly args?: Json;
   readonly tenant?: string;
   readonly more?: Json;
@@ -128,6 +130,8 @@ function ask(asking: Asking = {}): RecordInput {
     n = 1,
     contract = JSON.stringify(shipped),
     agent = AGENT,
+    by = 'svc:status',
+    accounts = [],
     args = argsOf(n),
     tenant = TENANT,
     more = {},
@@ -136,7 +140,7 @@ function ask(asking: Asking = {}): RecordInput {
     COMMANDS,
     'RequestForwardApproval',
     {
-      envelope: envelope('svc:status', ['agent'], { tenant, command_id: `ask-${String(n)}` }),
+      envelope: envelope(by, ['agent'], { tenant, accounts, command_id: `ask-${String(n)}` }),
       run_id: runOf(n),
       agent_id: agent,
       initiator: 'ines',
@@ -208,6 +212,7 @@ describe.each(WAYS)('a routine message, $way', ({ isRebuilt }) => {
             registered_by: 'ravi',
             counted: [
               { scope: 'agent', name: AGENT, count: 1, share: 2, cap: 2, window_ms: DAY },
+              { scope: 'agent', name: 'svc:status', count: 1, share: 2, cap: 2, window_ms: DAY },
               { scope: 'tenant', name: TENANT, count: 1, share: 3, cap: 3, window_ms: DAY },
             ],
           },
@@ -234,9 +239,9 @@ describe.each(WAYS)('a routine message, $way', ({ isRebuilt }) => {
       .when(ask({ n: 3 }), 3_000)
       .then(left('CAP_REACHED', `2 of 2 in 24 h for agent ${AGENT}`))
       .thenAnswer({ httpStatus: 201, body: { status: 'pending', not_routine: [{ code: 'CAP_REACHED' }] } })
-      .when(ask({ n: 4, agent: 'another' }), 4_000)
+      .when(ask({ n: 4, agent: 'another', by: 'svc:another' }), 4_000)
       .then(fact('ForwardApprovalRequested'), fact('ForwardApprovalDecided'))
-      .when(ask({ n: 5, agent: 'a-third' }), 5_000)
+      .when(ask({ n: 5, agent: 'a-third', by: 'svc:a-third' }), 5_000)
       .then(left('CAP_REACHED', `3 of 3 in 24 h for tenant ${TENANT}`))
       .when(ask({ n: 6 }), 1_000 + DAY)
       .then(fact('ForwardApprovalRequested'), fact('ForwardApprovalDecided'))
@@ -318,7 +323,7 @@ describe.each(WAYS)('a routine message, $way', ({ isRebuilt }) => {
       .when(ask(), 3_000)
       .then(
         fact('ForwardApprovalRequested', { round: 2 }),
-        fact('ForwardApprovalDecided', { round: 2, routine: { counted: [{ count: 2 }, { count: 2 }] } }),
+        fact('ForwardApprovalDecided', { round: 2, routine: { counted: [{ count: 2 }, { count: 2 }, { count: 2 }] } }),
       );
   });
 });
@@ -377,6 +382,32 @@ describe.each(WAYS)('a message that no rule lets go, $way', ({ isRebuilt }) => {
       fact('ContractRetired', { name: POST, version: 1, tenant: '*', digest: contractDigest(retired.contract) }),
     );
     retired.run.when(ask(), 1_000).then(left('CONTRACT_NOT_STANDING'));
+  });
+
+  it.each(['Status-Agent', 'STATUS-agent', 'agent:status-agent', 'user:agent:Status-agent'])(
+    'is a person’s once the cap of its agent is reached, also where that calls itself %s',
+    (other) => {
+      const { run } = setting({ isRebuilt });
+      for (const [n, agent] of [AGENT, other].entries()) run.when(ask({ n, agent, by: `svc:${String(n)}` }), 1_000 + n);
+      run.then(fact('ForwardApprovalRequested'), fact('ForwardApprovalDecided'));
+      run.when(ask({ n: 2, agent: other, by: 'svc:2' }), 2_000).then(left('CAP_REACHED'));
+      run.when(ask({ n: 3, by: 'svc:3' }), 2_000).then(left('CAP_REACHED'));
+    },
+  );
+
+  it.each([
+    ['it names another agent each time', { by: 'svc:status' }],
+    ['another account of its asks', { by: 'svc:other', accounts: ['SVC:status'] }],
+    ['another calls itself that', { by: 'status-two', agent: 'svc:status' }],
+  ])('is a person’s once the cap of who asks is reached: %s', (_how, asking) => {
+    const { run } = setting({ isRebuilt });
+    for (const [n, agent] of ['one', 'two'].entries()) run.when(ask({ n, agent }), 1_000 + n);
+    run.then(fact('ForwardApprovalRequested'), fact('ForwardApprovalDecided'));
+    run
+      .when(ask({ n: 2, agent: 'three', ...asking }), 2_000)
+      .then(left('CAP_REACHED', '2 of 2 in 24 h for agent svc:status'));
+    run.when(ask({ n: 3, agent: 'three', by: 'svc:another' }), 2_000);
+    run.then(fact('ForwardApprovalRequested'), fact('ForwardApprovalDecided'));
   });
 
   it.each([
@@ -611,7 +642,7 @@ function letGoIn(run: CoreHarness, all: Questions): readonly boolean[] {
   return all.map(({ agent, wait }, n) => {
     now += wait;
     const before = run.records().length;
-    return run.when(ask({ n, agent }), now).records().length - before === 2;
+    return run.when(ask({ n, agent, by: agent }), now).records().length - before === 2;
   });
 }
 

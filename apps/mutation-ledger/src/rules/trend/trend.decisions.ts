@@ -7,7 +7,7 @@
 //   R2. The usual rate is that of the older windows, so a slow climb does not become usual while it lasts.
 //   R3. Few are no rise, whatever they were before: below the least of a window, and within chance of the usual rate, nobody is asked.
 //   R4. One alert at a time. Once a person has looked at it, the rate of then is the usual one.
-import { deriveId, isAmong, isPerson } from '@recourse/kernel';
+import { deriveId, isAmong, isPerson, personKey } from '@recourse/kernel';
 import type { Evidence, Fallen, ReviewTrend } from '@recourse/messages';
 import { OWNER_OF_TRENDS } from '../owners.js';
 import { record } from '../record.messages.js';
@@ -43,13 +43,13 @@ export function sharedTrend(limits: TrendLimits, partitionCount: number): TrendL
   return { ...limits, min: Math.max(SHARE_MIN, Math.floor(limits.min / Math.max(1, partitionCount))) };
 }
 
-/** Whose trends a rollback counts toward; what stood on a commit that fell counts with its root. */
+/** Whose trends a rollback counts toward, however its agent is spelt; what stood on a commit that fell counts with its root. */
 export function trendsOf(tenant: string, agent: string, { kind }: Pick<Evidence, 'kind'>): readonly TrendOf[] {
   return kind === 'lineage'
     ? []
     : [
         { scope: 'tenant', tenant, name: tenant },
-        { scope: 'agent', tenant, name: agent },
+        { scope: 'agent', tenant, name: personKey(agent) },
       ];
 }
 

@@ -42,7 +42,7 @@ export function requestForward(
   const question = questionOf(standing, command, contract, context);
   if (standing !== undefined && !isOpenedBy(standing, question)) return { kind: 'unchanged' };
   const verdict: RoutineVerdict =
-    contract === null ? { grant: null, refusals: [] } : routineOf(question, contract, context);
+    contract === null ? { grant: null, refusals: [] } : routineOf(question, command.envelope, contract, context);
   if (verdict.grant === null)
     return recorded(record('ForwardApprovalRequested', { ...question, not_routine: verdict.refusals }));
   const by = policyDecider(verdict.grant.bundle, verdict.grant.version);
@@ -122,13 +122,14 @@ function isAnswered(
 }
 
 /** A request that was not refused has arguments that can be read. */
-function routineOf(question: Question, contract: Contract, context: AskContext): RoutineVerdict {
+function routineOf(question: Question, asker: Asking, contract: Contract, context: AskContext): RoutineVerdict {
   const { tenant, run_id, agent_id, initiator, contract_digest, args } = question;
   return routineVerdict(
     {
       tenant,
       runId: run_id,
       agentId: agent_id,
+      asker,
       initiator,
       capability: question.capability,
       subjectRef: question.subject_ref,

@@ -3,7 +3,8 @@
 // Invariants
 //   U1. A rule lets go what its contract asks one person about, never what two people are asked about; and nothing that no rule may
 //       (T1), by the contract that is named and by the one that stands.
-//   U2. In no window are more let go than a cap says, over all partitions: each has its share, and counts by itself.
+//   U2. In no window are more let go than a cap says, over all partitions: each has its share, and counts by itself. Which agent it is the
+//       asker says, so who the token names counts as one beside it; no spelling of a name is another.
 //   U3. Who registered a rule is held to what they may approve themselves (P5).
 //   U4. What cannot be read or judged lets nothing go (P14).
 //   U5. A tenant's rule lets go what the tenant's own contract asks alone: what the platform's asks too only a rule of the platform does.
@@ -17,8 +18,8 @@ import {
   valueOf,
 } from '@recourse/contract';
 import type { Contract, RoutineFacts, RoutineRule, StandingRoutine } from '@recourse/contract';
-import { deriveId, isAmong } from '@recourse/kernel';
-import type { Json } from '@recourse/kernel';
+import { deriveId, isAmong, personKey } from '@recourse/kernel';
+import type { Asking, Json } from '@recourse/kernel';
 import type { Money, RoutineCount, RoutineGrant, RoutineRefusal, RoutineScope } from '@recourse/messages';
 import type { RoutineCountDoc, RoutineReason } from './routine.messages.js';
 
@@ -30,6 +31,8 @@ export interface RoutineAsked {
   readonly tenant: string;
   readonly runId: string;
   readonly agentId: string;
+  /** Who asks, as their token says. */
+  readonly asker: Asking;
   readonly initiator: string | null;
   readonly capability: string;
   readonly subjectRef: string | null;
@@ -194,7 +197,7 @@ function factsFor(asked: RoutineAsked, contract: Contract): RoutineFacts {
 
 /** What each cap would have counted, with this action. */
 function countsOf(
-  { tenant, agentId }: RoutineAsked,
+  { tenant, agentId, asker }: RoutineAsked,
   { bundle, rule }: StandingRoutine,
   { now, letGoAt, shareOf }: RoutineContext,
 ): readonly RoutineCount[] {
@@ -203,7 +206,8 @@ function countsOf(
     const inWindow = letGoAt({ bundle, rule: ruleName, scope, name }).filter((at) => at > now - window_ms);
     return { scope, name, count: inWindow.length + 1, share: shareOf(cap), cap, window_ms };
   };
-  return [of('agent', agentId, per_agent), of('tenant', tenant, per_tenant)];
+  const agents = new Set([agentId, asker.principal, ...asker.accounts].map(personKey));
+  return [...[...agents].map((name) => of('agent', name, per_agent)), of('tenant', tenant, per_tenant)];
 }
 
 function capRefusal(counted: readonly RoutineCount[]): Found | null {
