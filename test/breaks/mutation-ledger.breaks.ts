@@ -1616,8 +1616,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/reevaluations.unit.spec.ts',
     test: 'a bundle that follows another, straight judges what is recorded under an earlier version once its job is over, with the same evidence; and what it admits, or cannot judge, stands',
     file: 'apps/mutation-ledger/src/core/commits.part.ts',
-    find: '? againstEarlierVersion(context, event, policy)',
-    replace: '? againstEarlierVersion(context, event, policy).slice(1)',
+    find: ': againstEarlierVersion(context, event, policy);',
+    replace: ': againstEarlierVersion(context, event, policy).slice(1);',
   },
   {
     id: 'e28-no-job-before-the-view',
@@ -2483,6 +2483,24 @@ export const BREAKS: readonly Break[] = [
     find: "if (partition !== -1) return false; // A successor bundle refuses what an earlier one let through: the ledger asked it about its own record (E28). if (kind === 'policy_reevaluation') return source === LEDGER;",
     replace:
       "// A successor bundle refuses what an earlier one let through: the ledger asked it about its own record (E28). if (kind === 'policy_reevaluation') return source === LEDGER; if (partition !== -1) return false;",
+  },
+  {
+    id: 'e28-held-word-hides-a-refusal',
+    requirement: 'E28/spoken',
+    spec: 'apps/mutation-ledger/src/core/reevaluations.unit.spec.ts',
+    test: 'a bundle that follows another, straight judges what is recorded under an earlier version also where somebody else spoke against it before and is held, so that what the version refuses falls',
+    file: 'apps/mutation-ledger/src/core/commits.part.ts',
+    find: 'const later = against.some(isByLineage) ?',
+    replace: 'const later = against.length > 0 ?',
+  },
+  {
+    id: 'e28-given-to-a-person-too',
+    requirement: 'E28/spoken',
+    spec: 'apps/mutation-ledger/src/core/reevaluations.unit.spec.ts',
+    test: 'a bundle that follows another, straight judges what is recorded under an earlier version also where somebody else spoke against it before and is believed, with nothing more for a person to do',
+    file: 'apps/mutation-ledger/src/core/falls.part.ts',
+    find: "if (one.type !== 'CommitBeyondBound' && one.type !== 'RollbackOutOfBand') return [one];",
+    replace: "if (one.type !== 'CommitBeyondBound') return [one];",
   },
   {
     id: 'e31-rejection-raises-the-weight',

@@ -22,7 +22,7 @@ import { chunkIn, commitIn } from '../rows/commit.rows.js';
 import { parked } from './executions.js';
 import { fall } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
-import { fateOf } from './fates.part.js';
+import { fateOf, isByLineage } from './fates.part.js';
 import { againstEarlierVersion } from './reevaluations.part.js';
 
 /** Takes a commit: recorded once, contradicted at once by what speaks against it already, a later version of its bundle too. */
@@ -49,11 +49,10 @@ export function onCommit(context: DecideContext, event: CheckpointTaken, policy:
     recordedAt: undefined,
     isCommit: true,
   };
-  const found =
-    against.length === 0
-      ? againstEarlierVersion(context, event, policy)
-      : against.flatMap((one) => fateOf(context, one, hit));
-  return append(...fall(context, [recorded, ...found], policy));
+  const fates = against.flatMap((one) => fateOf(context, one, hit));
+  // What rests on what fell was judged with that. Any other word may be held, and be wrong.
+  const later = against.some(isByLineage) ? [] : againstEarlierVersion(context, event, policy);
+  return append(...fall(context, [recorded, ...fates, ...later], policy));
 }
 
 /** What is wrong with what a commit says it relies on. */

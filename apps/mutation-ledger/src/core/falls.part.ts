@@ -83,13 +83,14 @@ function isContradiction(one: Finding): one is Contradiction {
   return one.type === 'Contradiction';
 }
 
-/** A commit beyond the bound is a person's, unless its rollback stands. */
+/** A commit beyond the bound, or that nobody could judge, is a person's, unless its rollback stands by now. */
 function withReview(draft: Draft, one: MutationRecord, now: number, policy: FallPolicy): readonly MutationRecord[] {
-  if (one.type !== 'CommitBeyondBound') return [one];
+  if (one.type !== 'CommitBeyondBound' && one.type !== 'RollbackOutOfBand') return [one];
+  const said = one.type === 'CommitBeyondBound' ? [one] : [];
   const item = outOfBand(rollbackIn(draft, one.body), one.body, now, policy);
-  if (item === null) return [one];
+  if (item === null) return said;
   draft.take([item]);
-  return [one, item];
+  return [...said, item];
 }
 
 function decideAll(

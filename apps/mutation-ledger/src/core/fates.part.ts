@@ -66,7 +66,8 @@ export interface Hit {
   readonly isCommit: boolean;
 }
 
-function isByLineage(one: Finding): one is Contradiction {
+/** Does it say that something fell which the commit rests on? */
+export function isByLineage(one: Finding): one is Contradiction {
   return one.type === 'Contradiction' && one.body.evidence.kind === 'lineage';
 }
 

@@ -2,19 +2,34 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
+import { rollbackIdOf } from '@recourse/messages';
 import type { Evidence, OutOfBandVerdict } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
+import { NO_LIMITS } from '../rules/admission/admission.messages.js';
+import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
 import { BLOCK_PLACES } from '../rules/commit/reevaluation.decisions.js';
 import type { Reevaluation } from '../rules/commit/reevaluation.decisions.js';
 import { verdictOn } from '../rules/commit/successor.decisions.js';
 import { bundleRegistered, commit, committed, gateOf, rollback, told } from './commits.testing.js';
 import type { Told } from './commits.testing.js';
-import { command, commitOf, envelope, HOUR_MS, isHit, ledger, NOW, TENANT } from './ledger.testing.js';
+import {
+  command,
+  commitOf,
+  envelope,
+  HOUR_MS,
+  isHit,
+  ledger,
+  NOW,
+  state,
+  statement,
+  TENANT,
+} from './ledger.testing.js';
 import type { Ledger } from './ledger.testing.js';
 
 const LIMIT = { name: 'limit', when: 'gate.amount < 100', reason: 'more than one may commit alone' };
 const TRUE = { name: 'anything', when: 'true', reason: 'nothing is refused' };
 const OF_STATE = { name: 'total', when: 'state.total < 100', reason: 'too much in all' };
+const POLICY = { kind: 'policy_reevaluation' };
 type Rules = Parameters<typeof bundleRegistered>[1];
 
 /** A commit that version 1 of the bundle let through. */
@@ -334,6 +349,56 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     on.run.when(committed(lacking), NOW + 3).then(fact('CheckpointRecorded'), unjudged(lacking));
     on.run.when(committed(late), NOW + 4).thenNothing();
     expect([contradicted(on), jobs(on)]).toMatchObject([[late.id], [{ phase: 'closed', looked_at: 1 }]]);
+  });
+
+  describe('judges what is recorded under an earlier version also where somebody else spoke against it before', () => {
+    const REFS = { assumption_refs: ['feed/1#right'] };
+    const before = (admission: AdmissionLimits = { ...NO_LIMITS, trustThresholdPermille: 600 }): Ledger => {
+      const on = start({ admission });
+      on.run.when(register(on, [LIMIT], 2), NOW);
+      const said = statement('invalidated', 'ev-1', { ref: 'feed/1#right', source: 'stranger' });
+      on.run.when(state(on.assumptions, said), NOW + 1);
+      return on;
+    };
+    const rejects = ({ ref: { run_id, commit_id }, id }: Told) =>
+      command('RejectTrigger', envelope('olga', ['approver']), {
+        ...{ run_id, mutation_id: commit_id, reason: 'the feed is right' },
+        rollback_id: rollbackIdOf(TENANT, id),
+      });
+
+    it('and is held, so that what the version refuses falls', () => {
+      const on = before();
+      const late = gated('late', 900, REFS);
+      on.run
+        .when(committed(late), NOW + 2)
+        .then(
+          fact('CheckpointRecorded'),
+          fact('TriggerHeld', { evidence: { source: 'stranger' } }),
+          fact('TriggerUnmatched', { mutation_id: late.id, evidence: { kind: 'policy_reevaluation' } }),
+        );
+      on.run.whenDue(NOW + 2);
+      expect(on.run.rows('rollback')).toMatchObject([{ doc: { phase: 'marked', evidence: POLICY } }]);
+    });
+
+    it('and is held, so that what it cannot judge is a person’s once they have rejected that', () => {
+      const on = before();
+      const late = commit('late', { gate: gateOf('risk', { other: 1 }), ...REFS });
+      on.run.when(committed(late), NOW + 2).then(fact('CheckpointRecorded'), fact('TriggerHeld'), unjudged(late));
+      on.run.when(rejects(late), NOW + 3);
+      expect(on.run.rows('rollback')).toMatchObject([{ doc: { phase: 'beyond', beyond: { evidence: POLICY } } }]);
+    });
+
+    it('and is believed, with nothing more for a person to do', () => {
+      for (const amount of [{ amount: 900 }, { other: 1 }]) {
+        const on = before(NO_LIMITS);
+        const late = commit('late', { gate: gateOf('risk', amount), ...REFS });
+        on.run.when(committed(late), NOW + 2).whenDue(NOW + 2);
+        expect(on.run.rows('rollback')).toMatchObject([
+          { doc: { phase: 'marked', evidence: { source: 'stranger' }, beyond: null } },
+        ]);
+        expect(on.run.records().map(({ type }) => type)).not.toContain('RollbackOutOfBand');
+      }
+    });
   });
 
   it('judges what is recorded under an earlier version where no job was opened, for it had nothing to look at', () => {
