@@ -878,6 +878,15 @@ export const BREAKS: readonly Break[] = [
     replace: "const bounded = proposal?.scope === 'agent' && proposal.scope_id === '' ? proposal.scope_id : null;",
   },
   {
+    id: 'p5-program-frees-money',
+    requirement: 'P5/held-money',
+    spec: 'apps/budget-accountant/src/budgets.overdue.unit.spec.ts',
+    test: 'what is open about a budget, straight a reservation nobody used is given back by no program: not by svc:night-batch',
+    file: 'apps/budget-accountant/src/rules/budget/escalation.decider.ts',
+    find: '(!approved && stopsAlone(escalation))',
+    replace: '!approved',
+  },
+  {
     id: 'a83-platform-raised-by-a-tenant',
     requirement: 'A83/whose',
     spec: 'apps/budget-accountant/src/budgets.ceilings.unit.spec.ts',

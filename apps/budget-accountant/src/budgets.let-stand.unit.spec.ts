@@ -10,13 +10,15 @@ import { budgetsCore } from './core.js';
 const EVE = { principal: 'eve' };
 
 describe.each(WAYS)('an overrun that a person denied, $way', ({ isRebuilt }) => {
-  const denied = (): CoreHarness =>
+  const overrun = (): CoreHarness =>
     harness(budgetsCore(), {
       isRebuilt,
       views: { contracts: memoryView(contractView), entries: memoryView(entryView) },
     })
       .when(recorded('a', 500), 1)
-      .then(fact('BudgetOverrun', {}))
+      .then(fact('BudgetOverrun', {}));
+  const denied = (): CoreHarness =>
+    overrun()
       .when(decide('a', false), 2)
       .then(fact('EscalationDecided', { approved: false, by: 'dana' }));
   const held = { exceeded: [{ scope: 'run', scope_id: RUN, measure: 'overrun' }] };
@@ -36,6 +38,14 @@ describe.each(WAYS)('an overrun that a person denied, $way', ({ isRebuilt }) => 
       expect(openOverruns(desk)).toEqual([0]);
       expect(desk.rows('escalation')[0]?.doc).toMatchObject({ phase: 'approved', decided_by: who.principal });
     }
+  });
+
+  it('was denied by no program', () => {
+    const desk = overrun()
+      .when(decide('a', false, { principal: 'svc:bot', roles: ['approver'] }), 2)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 403, code: 'APPROVER_NOT_A_PERSON' });
+    expect(desk.rows('escalation')[0]?.doc).toMatchObject({ phase: 'open' });
   });
 
   it('is let stand by nobody who may not, and denied no second time by another', () => {

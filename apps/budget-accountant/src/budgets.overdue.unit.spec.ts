@@ -51,6 +51,19 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
       expect(run.rows('reservation')).toMatchObject([{ dueAt: null, doc: { phase: 'reserved', settle_by: null } }]);
     });
 
+    it.each(['svc:night-batch', 'agent:other', 'role:approver'])(
+      'is given back by no program: not by %s',
+      (principal) => {
+        const run = unsettled();
+        for (const approved of [false, true])
+          run
+            .when(decide('e1', approved, { principal, roles: ['approver'] }), SETTLE_WITHIN + 1)
+            .thenNothing()
+            .thenAnswer({ status: 'rejected', httpStatus: 403, code: 'APPROVER_NOT_A_PERSON' });
+        expect(run.rows('reservation')[0]?.doc).toMatchObject({ phase: 'reserved' });
+      },
+    );
+
     it('is given back when a person says so', () => {
       const run = unsettled().when(decide('e1', false), SETTLE_WITHIN + 1);
       run.then(

@@ -131,8 +131,12 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
       gated('old', 700),
       commit('newer', { gate: gateOf('risk', { amount: 800 }, { bundle_version: 2 }) }),
     ] as const;
-    take(on, old, newer);
-    on.run.when(register(on, [LIMIT], 2), NOW + 1).whenDue(NOW + 1);
+    take(on, old);
+    on.run
+      .when(register(on, [LIMIT], 2), NOW + 1)
+      .when(committed(newer), NOW + 1)
+      .then(fact('CheckpointRecorded'))
+      .whenDue(NOW + 1);
     expect([contradicted(on), jobs(on)]).toMatchObject([[old.id], [{ looked_at: 1 }]]);
   });
 

@@ -87,9 +87,17 @@ function refusalOf(
   const { contract_digest: digest } = escalation;
   if (digest !== null && isAmong(editorsOf(digest), asker))
     return rejected('EDITOR_APPROVAL', 'nobody decides what is spent under a contract they registered or confirmed');
-  return !approved || isPerson(asker.principal)
+  return isPerson(asker.principal) || (!approved && stopsAlone(escalation))
     ? isAnother(command, escalation)
-    : rejected('APPROVER_NOT_A_PERSON', 'only a person lets more be spent: no agent, no service account, no role');
+    : rejected(
+        'APPROVER_NOT_A_PERSON',
+        'only a person lets more be spent, gives back what is held or says that an overrun may not stand: no agent, no service account, no role',
+      );
+}
+
+/** Is a no to it nothing but that more is not spent? Of what is held, or was spent already, it ends the question. */
+function stopsAlone({ about }: Escalation): boolean {
+  return about === 'ceiling' || about === 'raise';
 }
 
 /** The question is another one than the person read. */
