@@ -99,7 +99,7 @@ export type {
   Listed,
   Query,
 } from './edge/edge.js';
-export { askOfRun } from './edge/run-place.js';
+export { askOfRun, isWayUp } from './edge/run-place.js';
 export type { Entries, EntriesAnswer, RegisteredEntry } from './entries/entries.port.js';
 export { HttpEntries } from './entries/entries.http.js';
 export { MemoryEntries } from './entries/entries.memory.js';

@@ -1,6 +1,6 @@
 // recourse rollbacks | breakers | trends | sources | limits …: what was rolled back on whose word, what is held, and the way out.
 import type { Doc } from '@recourse/sdk';
-import { docOf } from '@recourse/sdk';
+import { docOf, isWayUp } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { cellText, docsOf, formatFields, formatTable, instant, listText } from '../output/table.js';
@@ -232,9 +232,9 @@ function exitOf(answers: readonly Doc[], { exit }: CliProblem): CliProblem['exit
 
 /** No path can hold a run that is called by dots alone: it is named in the body. */
 function closingOf(run: string, id: string, reason: string): readonly [path: string, body: Doc] {
-  const isNamed = !/^\.{1,2}$/.test(run);
-  const path = `/v1/breakers/${isNamed ? encodeURIComponent(run) : 'in-body'}/${encodeURIComponent(id)}/close`;
-  return [path, isNamed ? { reason } : { reason, run_id: run }];
+  const isPlace = isWayUp(run);
+  const path = pathBelow(`/v1/breakers/${isPlace ? 'in-body' : encodeURIComponent(run)}`)(id, 'close');
+  return [path, isPlace ? { reason, run_id: run } : { reason }];
 }
 
 function describeRollback(rollback: Doc): string {
