@@ -1099,7 +1099,7 @@ export interface RoutineGrant {
   readonly rule: string;
   /** Who registered that version of the bundle. */
   readonly registered_by: string;
-  /** One count for each cap. */
+  /** One count for each cap and name: the agent that is named, who asks, and the tenant. */
   readonly counted: readonly RoutineCount[];
 }
 
