@@ -98,7 +98,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/program.unit.spec.ts',
     test: 'what is held by a breaker goes on behind a partition that refuses, and where no path can name the run',
     file: 'apps/cli/src/commands/admission.command.ts',
-    find: "isNamed ? encodeURIComponent(run) : 'in-body'",
+    find: "isPlace ? 'in-body' : encodeURIComponent(run)",
     replace: 'encodeURIComponent(run)',
   },
   {

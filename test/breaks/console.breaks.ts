@@ -565,8 +565,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/undo/undo.unit.spec.ts',
     test: 'undo from a product is previewed for a run that is called .., which no path can name',
     file: 'libs/sdk/src/edge/run-place.ts',
-    find: 'const isPlace = /^\\.{1,2}$/u.test(runId);',
-    replace: "const isPlace = runId === '.';",
+    find: 'return /^\\.{1,2}$/u.test(name);',
+    replace: "return name === '.';",
   },
   {
     id: 'run-place-resume-leads-up',

@@ -2398,8 +2398,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.bound.unit.spec.ts',
     test: 'the bound of a rollback, straight with a commit beyond it gives that to a person, with owner, deadline and the fall that reaches it, and rolls nothing back',
     file: 'apps/mutation-ledger/src/core/falls.part.ts',
-    find: 'return [one, item];',
-    replace: 'return [one];',
+    find: 'return [...said, item];',
+    replace: 'return said;',
   },
   {
     id: 'e13-beyond-shuts-out-triggers',
@@ -2798,7 +2798,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.settled.unit.spec.ts',
     test: 'an effect that nothing automatic can take back, straight is not closed by whom it was done for',
     file: 'apps/mutation-ledger/src/core/ending.part.ts',
-    find: 'if (isAmong(concernedBy(context, about.tenant, [agent, ...(initiator === null ? [] : [initiator])]), asking))',
+    find: 'if (isAmong(partiesTo(context, about.tenant, [done]), asking))',
     replace: "if (isAmong(['nobody'], asking))",
   },
   {
