@@ -35,8 +35,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/console/page/api/stakes.unit.spec.ts',
     test: 'the money in what waits is not known where its list was not read, or not to its end',
     file: 'apps/console/page/api/stakes.ts',
-    find: 'read[at]?.isCut !== false',
-    replace: 'read[at] === undefined',
+    find: 'isValueUnread: !stakes.has(item.id)',
+    replace: 'isValueUnread: read.length === 0',
   },
   {
     id: 'console-story-cut-unsaid',

@@ -23,16 +23,14 @@ export const inboxQuery = queryOptions({
         (more) => notifier.GET('/v1/items', { params: { query: { limit: PAGE, ...more } } }),
         ITEMS_MAX,
       ),
-      Promise.all(STAKES.map(({ of }) => stakesIn(CALLS[of]))),
+      Promise.all(STAKES.map((of) => stakesIn(CALLS[of]))),
     ]);
     return { items: valued(items, stakes), isCut };
   },
 });
 
-const CALLS: Readonly<Record<(typeof STAKES)[number]['of'], (more: More) => Call>> = {
+const CALLS: Readonly<Record<(typeof STAKES)[number], (more: More) => Call>> = {
   reviews: (more) => recoveries.GET('/v1/reviews', { params: { query: { limit: PAGE, ...more } } }),
-  'forward reviews': (more) =>
-    recoveries.GET('/v1/reviews', { params: { query: { limit: PAGE, kind: 'forward', ...more } } }),
   escalations: (more) => budgets.GET('/v1/escalations', { params: { query: { limit: PAGE, phase: 'open', ...more } } }),
 };
 
