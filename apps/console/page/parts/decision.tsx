@@ -8,46 +8,14 @@
 import { AlertDialog } from 'radix-ui';
 import { useId, useState } from 'react';
 import type { ReactNode } from 'react';
-import type { Outcome } from '../api/outcome.js';
 import type { Taken } from '../api/outcome.js';
 import { MAY_CLOSE } from './decision.phases.js';
 import type { Phase } from './decision.phases.js';
 import { useDraft } from './draft.js';
 import { useSending } from './sending.js';
-import type { Said } from './sending.rules.js';
+import { Countdown } from './shown.tsx';
 import { Trouble } from './trouble.tsx';
-
-export interface Choice {
-  readonly name: string;
-  readonly label: string;
-  readonly options: readonly (readonly [value: string, says: string])[];
-}
-
-export interface Verb {
-  /** On the button, and at the head of the window. */
-  readonly name: string;
-  /** What will happen, sentence by sentence. */
-  readonly happens: readonly string[];
-  readonly isGrave?: boolean;
-  readonly isMain?: boolean;
-  /** Fields beside the reason. */
-  readonly choices?: readonly Choice[];
-  /** A longer text that the verb asks for, such as evidence. */
-  readonly note?: { readonly name: string; readonly label: string; readonly isRequired?: boolean };
-  /** Text that has to be typed, so that nobody does it by accident. */
-  readonly typed?: string;
-  /** Nobody keeps a reason of it, so none is asked for. */
-  readonly isUnexplained?: boolean;
-  /** A button that is there and cannot be pressed says why. */
-  readonly blocked?: string | null;
-  readonly key?: string;
-  /** Is it still as it was read? Nothing is sent where it is not. Errors: ApiProblem(CHANGED_MEANWHILE); those of reading. */
-  readonly still?: () => Promise<void>;
-  /** Sends it. Errors: ApiProblem. */
-  readonly send: (said: Said) => Promise<Outcome>;
-}
-
-export type { Said } from './sending.rules.js';
+import type { Verb } from './verb.js';
 
 interface Props {
   readonly verb: Verb;
@@ -63,7 +31,7 @@ interface Props {
 export function Decision({ verb, about, isOpen, onOpen, isChanged = false }: Props): ReactNode {
   const whyId = useId();
   const [phase, setPhase] = useState<Phase>('asking');
-  const { name, blocked = null, isGrave = false, isMain = false } = verb;
+  const { name, left, blocked = null, isGrave = false, isMain = false } = verb;
   return (
     <AlertDialog.Root
       open={isOpen}
@@ -96,6 +64,11 @@ export function Decision({ verb, about, isOpen, onOpen, isChanged = false }: Pro
                 {verb.happens.map((line) => (
                   <li key={line}>{line}</li>
                 ))}
+                {left?.until === undefined || left.until === null ? null : (
+                  <li>
+                    {left.says}: <Countdown until={left.until} over="none any more" />
+                  </li>
+                )}
               </ul>
             </div>
           </AlertDialog.Description>
@@ -194,7 +167,7 @@ function Fields({
   readonly draft: Readonly<Record<string, string>>;
   readonly write: (name: string, text: string) => void;
 }): ReactNode {
-  const { choices = [], note } = verb;
+  const { choices = [], notes = [] } = verb;
   return (
     <>
       {choices.map(({ name, label, options }) => (
@@ -218,20 +191,22 @@ function Fields({
           </select>
         </label>
       ))}
-      {note === undefined ? null : (
-        <label className="field">
-          {note.label}
-          <textarea
-            required={note.isRequired === true}
-            rows={3}
-            maxLength={REASON_MAX}
-            value={draft[note.name] ?? ''}
-            onChange={({ target }) => {
-              write(note.name, target.value);
-            }}
-          />
-        </label>
-      )}
+      {notes
+        .filter(({ when }) => when === undefined || draft[when[0]] === when[1])
+        .map(({ name, label, isRequired = false }) => (
+          <label key={name} className="field">
+            {label}
+            <textarea
+              required={isRequired}
+              rows={3}
+              maxLength={REASON_MAX}
+              value={draft[name] ?? ''}
+              onChange={({ target }) => {
+                write(name, target.value);
+              }}
+            />
+          </label>
+        ))}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { commanded, ledger, underKey } from '../api/clients.js';
 import { problemIn } from '../api/problem.js';
 import { rowsIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
-import type { Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/verb.js';
 import { closeEach, closingOf } from './breaker.rules.js';
 import { plain } from './verbs.js';
 

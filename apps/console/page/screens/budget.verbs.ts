@@ -2,7 +2,7 @@
 import { budgets, commanded } from '../api/clients.js';
 import { textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
-import type { Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/verb.js';
 import { waysOf, wordOf } from './budget.rules.js';
 import { at, digestIn } from './verbs.js';
 

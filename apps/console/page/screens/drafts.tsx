@@ -6,7 +6,7 @@ import { answered, commanded, contracts, underKey } from '../api/clients.js';
 import { ApiProblem } from '../api/problem.js';
 import { isOneOf, usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
-import type { Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/verb.js';
 import { useDraft } from '../parts/draft.js';
 import { Field } from '../parts/field.tsx';
 import type { Typing } from '../parts/field.tsx';

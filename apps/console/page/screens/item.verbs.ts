@@ -3,7 +3,7 @@ import { budgets, commanded, ledger, recoveries } from '../api/clients.js';
 import type { EdgeName } from '../api/clients.js';
 import type { Row } from '../api/shapes.js';
 import { listIn, textIn } from '../api/rows.js';
-import type { Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/verb.js';
 import { breakerVerbs, readBreaker } from './breaker.verbs.js';
 import { questionOf, questionsOf } from './budget.rules.js';
 import { budgetVerbs } from './budget.verbs.js';
@@ -139,7 +139,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
             ],
           },
         ],
-        note: { name: 'content', label: 'What was done, and what shows it' },
+        notes: [{ name: 'content', label: 'What was done, and what shows it' }],
         send: ({ reason, fields, key }) =>
           commanded(
             recoveries.POST('/v1/tasks/{id}/close', {
@@ -162,7 +162,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         name: 'Close the incident',
         isMain: true,
         happens: ['The incident is over. What it was about stays as it is.'],
-        note: { name: 'summary', label: 'What happened, and what was learnt' },
+        notes: [{ name: 'summary', label: 'What happened, and what was learnt' }],
         send: ({ reason, fields, key }) =>
           commanded(
             recoveries.POST('/v1/incidents/{id}/close', {

@@ -9,7 +9,7 @@ import { numberIn, ofTenant } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { isOneOf, usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
-import type { Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/verb.js';
 import { useHeld } from '../parts/held.js';
 import { stillAs } from '../parts/held.rules.js';
 import { inert } from '../parts/inert.js';

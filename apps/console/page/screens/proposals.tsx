@@ -8,7 +8,7 @@ import { textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
-import type { Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/verb.js';
 import { Difference } from '../parts/difference.tsx';
 import { Card, Code, Fact, Facts, Id, Text } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';

@@ -4,6 +4,7 @@ import type { Review, WorkerWords } from '../api/shapes.js';
 import { Difference } from '../parts/difference.tsx';
 import { Amount, Card, Countdown, Fact, Facts, Id, Json, Outward, plain, Text, Time } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
+import type { ReadReview } from './review.rules.js';
 
 interface Props {
   readonly review: Review;
@@ -114,17 +115,13 @@ export function FactsNow({ review }: Props): ReactNode {
   );
 }
 
-export function Clock({ review }: Props): ReactNode {
-  const { time_left_ms: left, deadline_at: deadline } = review;
+export function Clock({ review }: { readonly review: ReadReview }): ReactNode {
+  const { closes_at: closes, deadline_at: deadline } = review;
   return (
     <Card title="Time">
       <Facts>
         <Fact name="It can still be undone for">
-          {left === null ? (
-            'no window is known'
-          ) : (
-            <Countdown until={readAt(review) + left} over="no more: the window is closed" />
-          )}
+          {closes === null ? 'no window is known' : <Countdown until={closes} over="no more: the window is closed" />}
         </Fact>
         <Fact name={ASKED_OF_PEOPLE.includes(review.phase) ? 'Somebody has to decide within' : 'It goes on within'}>
           {deadline === null ? 'no deadline' : <Countdown until={deadline} over="overdue" />}
@@ -136,15 +133,6 @@ export function Clock({ review }: Props): ReactNode {
 
 /** Phases in which the deadline is a person's; in the others it is a worker's, or a timer's. */
 const ASKED_OF_PEOPLE: readonly string[] = ['awaiting_approval', 'manual', 'denied', 'halted'];
-
-const readTimes = new WeakMap<Review, number>();
-
-/** When a review came in: what it says is left is left from there. */
-function readAt(review: Review): number {
-  const at = readTimes.get(review) ?? Date.now();
-  readTimes.set(review, at);
-  return at;
-}
 
 export function Proposed({ review }: Props): ReactNode {
   const { compensation, lacking } = review;

@@ -4,17 +4,18 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { inboxQuery } from '../api/inbox.js';
-import type { Review } from '../api/shapes.js';
 import { useKeys } from '../app/keys.tsx';
 import { usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
-import type { Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/verb.js';
 import { useHeld } from '../parts/held.js';
 import { Card, Fact, Facts, Id, Tag } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
-import { codeWords, MISSING, STEP_KINDS } from '../words/kinds.js';
+import { codeWords, STEP_KINDS } from '../words/kinds.js';
 import { Agreed, Clock, Done, FactsNow, LastAttempt, Proposed, Proof } from './review.parts.tsx';
-import { isSameStep, readReview, verbsOf } from './review.verbs.js';
+import { isSameStep, whyBlind } from './review.rules.js';
+import type { ReadReview } from './review.rules.js';
+import { readReview, verbsOf } from './review.verbs.js';
 import { RunLink } from '../parts/links.tsx';
 
 export function ReviewScreen(): ReactNode {
@@ -37,7 +38,7 @@ export function ReviewScreen(): ReactNode {
 }
 
 /** Changes of what is shown are said, not slipped in under the reader. */
-function Shown({ review, trouble }: { readonly review: Review; readonly trouble: unknown }): ReactNode {
+function Shown({ review, trouble }: { readonly review: ReadReview; readonly trouble: unknown }): ReactNode {
   const first = useRef(review);
   const { name, seen, isChanged, open } = useHeld(review, isSameStep);
   const isNew = !isSameStep(first.current, review);
@@ -69,7 +70,7 @@ function Shown({ review, trouble }: { readonly review: Review; readonly trouble:
   );
 }
 
-function Head({ review }: { readonly review: Review }): ReactNode {
+function Head({ review }: { readonly review: ReadReview }): ReactNode {
   const { action, why, phase, owner, run_id, reason } = review;
   return (
     <header className="screen">
@@ -97,7 +98,7 @@ function Head({ review }: { readonly review: Review }): ReactNode {
 }
 
 interface VerbsProps {
-  readonly review: Review;
+  readonly review: ReadReview;
   readonly verbs: readonly Verb[];
   readonly isOpen: string | null;
   readonly onOpen: (name: string | null) => void;
@@ -136,7 +137,7 @@ function Verbs({ review, verbs, isOpen, onOpen, isChanged }: VerbsProps): ReactN
     <Card title="What you can do">
       {review.ready ? null : (
         <p className="notice" role="status">
-          Not ready to be agreed to: {review.missing.map((fact) => MISSING[fact] ?? fact).join('; ')}.
+          {whyBlind(review)}
         </p>
       )}
       {review.lookalikes.map((names) => (

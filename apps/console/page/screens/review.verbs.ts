@@ -2,24 +2,21 @@
 import { answered, commanded, recoveries, underKey } from '../api/clients.js';
 import { ApiProblem } from '../api/problem.js';
 import { REVIEW } from '../api/shapes.js';
-import type { Review } from '../api/shapes.js';
-import type { Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/verb.js';
 import { stillAs } from '../parts/held.rules.js';
-import { amountText } from '../parts/amount.js';
-import { lengthOf } from '../parts/clock.js';
-import { MISSING } from '../words/kinds.js';
+import { agreement, consequence, isSameStep, notCalled, readAt, whyBlind } from './review.rules.js';
+import type { ReadReview } from './review.rules.js';
+import { forRoles } from './verbs.js';
 
-export const readReview = (stepId: string): Promise<Review> =>
-  answered(REVIEW, recoveries.GET('/v1/reviews/{step_id}', { params: { path: { step_id: stepId } } }));
-
-/** Is the step as somebody read it? */
-export function isSameStep(seen: Review, now: Review): boolean {
-  return now.action_digest === seen.action_digest && now.phase === seen.phase;
+/** Errors: ApiProblem. */
+export async function readReview(stepId: string): Promise<ReadReview> {
+  const call = recoveries.GET('/v1/reviews/{step_id}', { params: { path: { step_id: stepId } } });
+  return readAt(await answered(REVIEW, call), Date.now());
 }
 
-const at = (seen: Review, key: string) => ({ params: { path: { id: seen.step_id }, header: underKey(key) } });
+const at = (seen: ReadReview, key: string) => ({ params: { path: { id: seen.step_id }, header: underKey(key) } });
 
-type VerbOf = (seen: Review) => Verb;
+type VerbOf = (seen: ReadReview) => Verb;
 
 /** By the word of its route. The digest of what was seen goes with it where the route takes one. */
 const VERBS: Readonly<Record<string, VerbOf>> = {
@@ -27,9 +24,11 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
     name: 'Approve',
     key: 'a',
     isMain: true,
+    left: { says: 'Time left to begin', until: seen.closes_at },
     happens: [
       ...consequence(seen),
-      agreement(seen),
+      agreement(seen.approvals.given.length, seen.approvals.required) ??
+        'Yours is the last agreement: it is done at once.',
       'You agree to exactly what is on the screen; if anything in it changes, your agreement does not count.',
     ],
     send: ({ reason, key }) =>
@@ -43,10 +42,7 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
   deny: (seen) => ({
     name: 'Deny',
     key: 'd',
-    happens: [
-      `${seen.compensation?.capability ?? 'The compensation'} is not called. What the agent did stands.`,
-      'The effect goes to a person, who settles it by hand.',
-    ],
+    happens: [notCalled(seen), 'The effect goes to a person, who settles it by hand.'],
     send: ({ reason, key }) =>
       commanded(
         recoveries.POST('/v1/steps/{id}/deny', { ...at(seen, key), body: { action_digest: digestOf(seen), reason } }),
@@ -100,7 +96,7 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
         ],
       },
     ],
-    note: { name: 'evidence', label: 'What shows it: a ticket, a receipt, what you saw' },
+    notes: [{ name: 'evidence', label: 'What shows it: a ticket, a receipt, what you saw' }],
     send: ({ reason, fields, key }) =>
       commanded(
         recoveries.POST('/v1/steps/{id}/resolve', {
@@ -128,7 +124,7 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
         ],
       },
     ],
-    note: { name: 'runbook', label: 'Where it is written what to do (an address; may stay empty)' },
+    notes: [{ name: 'runbook', label: 'Where it is written what to do (an address; may stay empty)' }],
     send: ({ reason, fields, key }) =>
       commanded(
         recoveries.POST('/v1/steps/{id}/escalate', {
@@ -169,59 +165,41 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
 
 const GLASS_MS = 900_000;
 
-/** Verbs that a service does not offer by phase, and those who may try them. */
-const UNOFFERED: readonly {
-  readonly word: string;
-  readonly phases: readonly string[];
-  readonly roles: readonly string[];
-}[] = [
-  { word: 'abandon', phases: ['awaiting_approval', 'halted'], roles: ['approver', 'administrator'] },
-  { word: 'break-glass', phases: ['awaiting_approval'], roles: ['operator', 'administrator'] },
-];
+const DECIDING = ['approver', 'administrator'] as const;
+
+/** Who may send each, as the service lets in (libs/service/src/edge/access.ts). */
+const ROLES: Readonly<Record<string, readonly string[]>> = {
+  approve: ['approver'],
+  deny: ['approver'],
+  check: DECIDING,
+  retry: DECIDING,
+  resolve: DECIDING,
+  escalate: ['reporter', 'operator', ...DECIDING],
+  abandon: DECIDING,
+  'break-glass': ['operator', 'administrator'],
+};
+
+/** Verbs that a service does not offer by phase; they are shown only to those who may send them. */
+const UNOFFERED: Readonly<Record<string, readonly string[]>> = {
+  abandon: ['awaiting_approval', 'halted'],
+  'break-glass': ['awaiting_approval'],
+};
 
 /** What is offered for a step, in the order of its use; a button that cannot be pressed says why. */
-export function verbsOf(seen: Review, roles: readonly string[]): readonly Verb[] {
-  const more = UNOFFERED.filter(
-    ({ phases, roles: who }) => phases.includes(seen.phase) && roles.some((role) => who.includes(role)),
-  );
-  const words = [...seen.may, ...more.map(({ word }) => word)];
+export function verbsOf(seen: ReadReview, roles: readonly string[]): readonly Verb[] {
+  const isFor = (word: string): boolean => roles.some((role) => ROLES[word]?.includes(role));
   const isBlind = seen.phase === 'awaiting_approval' && !seen.may.includes('approve');
-  const shown = Object.keys(VERBS).filter((word) => words.includes(word) || (isBlind && word === 'approve'));
   const still = stillAs(seen, { read: () => readReview(seen.step_id), isSame: isSameStep });
-  return shown.flatMap((word) => {
-    const sends = VERBS[word]?.(seen);
-    if (sends === undefined) return [];
-    const verb = { ...sends, still };
-    return [word === 'approve' && isBlind ? { ...verb, blocked: whyBlind(seen) } : verb];
+  return Object.entries(VERBS).flatMap(([word, sends]) => {
+    const isMore = UNOFFERED[word]?.includes(seen.phase) === true && isFor(word);
+    const isShown = seen.may.includes(word) || isMore || (isBlind && word === 'approve');
+    if (!isShown) return [];
+    const blocked = isBlind && word === 'approve' ? whyBlind(seen) : null;
+    return forRoles([{ ...sends(seen), still, blocked }], ROLES[word] ?? [], roles);
   });
 }
 
-function whyBlind({ missing }: Review): string {
-  return `Nobody can agree yet: ${missing.map((fact) => MISSING[fact] ?? fact).join('; ')}.`;
-}
-
-/** What agreeing leads to, in the words of the contract. */
-function consequence({ compensation, action }: Review): readonly string[] {
-  if (compensation === null) return ['Nothing is proposed to be called.'];
-  const { capability, residue, risk, success_condition: success } = compensation;
-  return [
-    `${capability} is called with the arguments on the screen${action.value === null ? '' : `; at stake: ${amountText(action.value)}`}.`,
-    ...(residue === null ? [] : [`What stays different: ${residue}`]),
-    ...(risk === null ? [] : [`If it was not needed: ${risk}`]),
-    ...(success === null ? [] : [`It counts as undone only once another capability has seen: ${success}`]),
-  ];
-}
-
-function agreement({ approvals: { given, required }, time_left_ms: left }: Review): string {
-  const more = required - given.length - 1;
-  const who =
-    more > 0
-      ? `${more} more ${more === 1 ? 'person has' : 'people have'} to agree after you.`
-      : 'Yours is the last agreement: it is done at once.';
-  return left === null ? who : `${who} It can still begin for ${lengthOf(left)}.`;
-}
-
-function digestOf({ action_digest: digest }: Review): string {
+function digestOf({ action_digest: digest }: ReadReview): string {
   if (digest === null) throw new ApiProblem('ITEM_NOT_READY', 409, '');
   return digest;
 }

@@ -1,7 +1,7 @@
 // What may be done about a trigger that is held, and about a commit that only a person judges.
 import { commanded, ledger } from '../api/clients.js';
 import type { Row } from '../api/shapes.js';
-import type { Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/verb.js';
 import { at, plain } from './verbs.js';
 
 export function rollbackVerbs(row: Row, id: string): readonly Verb[] {

@@ -10,7 +10,7 @@ import { Decision } from '../parts/decision.tsx';
 import { useHeld } from '../parts/held.js';
 import { stillAs } from '../parts/held.rules.js';
 import { inert } from '../parts/inert.js';
-import type { Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/verb.js';
 import { Card, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';

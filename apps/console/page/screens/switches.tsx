@@ -8,7 +8,7 @@ import { numberIn, textIn } from '../api/rows.js';
 import type { Person, Row } from '../api/shapes.js';
 import { usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
-import type { Verb } from '../parts/decision.tsx';
+import type { Verb } from '../parts/verb.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { Card, Tag, Text, Time } from '../parts/shown.tsx';
@@ -123,7 +123,7 @@ function Stop({ person }: { readonly person: Person }): ReactNode {
     typed: typedOf(name, owner),
     happens: stopHappens(stopping),
     choices: over === 'agent' ? [SEVERITY, UNDOING] : [SEVERITY],
-    note: { name: 'runbook', label: 'Where it is written what to do now (required)', isRequired: true },
+    notes: [{ name: 'runbook', label: 'Where it is written what to do now (required)', isRequired: true }],
     blocked: notYet(stopping, person),
     send: ({ reason, fields, key }) =>
       commanded(
