@@ -391,11 +391,11 @@ export const BREAKS: readonly Break[] = [
   {
     id: 'console-another-question',
     requirement: 'console/questions',
-    spec: 'apps/console/page/screens/budget.rules.unit.spec.ts',
+    spec: 'apps/console/page/screens/item.reads.unit.spec.ts',
     test: 'a question of the accountant is the one about its thing and no other, wherever that is of a run or of none',
-    file: 'apps/console/page/screens/budget.rules.ts',
-    find: "textIn(item, 'reservation_id') === reservation);",
-    replace: "textIn(item, 'reservation_id') === reservation) ?? listIn(list, 'items')[0];",
+    file: 'apps/console/page/screens/item.reads.ts',
+    find: 'textIn(item, column) === id);',
+    replace: 'textIn(item, column) !== null);',
   },
   {
     id: 'console-confirms-the-unseen',

@@ -35,3 +35,19 @@ export async function everyPage<T>(
   } while (typeof next.next_cursor === 'string' && items.length < max);
   return { items, isCut: typeof next.next_cursor === 'string' || next.more === true };
 }
+
+/** The first of a list that is so, on whichever of its pages; undefined where none is. Errors: ApiProblem. */
+export async function foundIn<T>(
+  page: z.ZodMiniType<Page<T>>,
+  call: (more: More) => Call,
+  isIt: (item: T) => boolean,
+): Promise<T | undefined> {
+  let cursor: string | null | undefined;
+  do {
+    const { items, next_cursor } = await answered(page, call(typeof cursor === 'string' ? { cursor } : {}));
+    const found = items.find(isIt);
+    if (found !== undefined) return found;
+    cursor = next_cursor;
+  } while (typeof cursor === 'string');
+  return undefined;
+}

@@ -1,23 +1,24 @@
 // A breaker: each partition has one of its own under the same id, named by its run, and a person closes them as one.
 import { commanded, ledger, underKey } from '../api/clients.js';
-import { problemIn } from '../api/problem.js';
-import { rowsIn, textIn } from '../api/rows.js';
+import { ROWS_MAX } from '../api/lists.js';
+import { everyPage, foundIn } from '../api/pages.js';
+import type { Call, More } from '../api/pages.js';
+import { textIn } from '../api/rows.js';
+import { ROWS } from '../api/shapes.js';
 import type { Row } from '../api/shapes.js';
 import type { Verb } from '../parts/verb.js';
 import { closeEach, closingOf } from './breaker.rules.js';
 import { plain } from './verbs.js';
 
-type State = 'open' | 'closed';
+const breakers =
+  (breaker_id: string, state: 'open' | 'closed') =>
+  (more: More): Call =>
+    ledger.GET('/v1/breakers', { params: { query: { breaker_id, state, limit: 500, ...more } } });
 
-const breakers = (id: string, state: State) =>
-  ledger.GET('/v1/breakers', { params: { query: { breaker_id: id, state, limit: 500 } } });
-
-/** The breaker of the run's partition; one that a person closed is found as well. */
-export async function readBreaker(id: string, run: string) {
-  const [open, closed] = await Promise.all([breakers(id, 'open'), breakers(id, 'closed')]);
-  if (!open.response.ok) return open;
-  const of = (row: Row): boolean => textIn(row, 'run_id') === run;
-  return { ...closed, data: rowsIn(open.data, 'items').find(of) ?? rowsIn(closed.data, 'items').find(of) };
+/** The breaker of the run's partition; one that a person closed is found as well. Errors: ApiProblem. */
+export async function readBreaker(id: string, run: string): Promise<Row | undefined> {
+  const isIt = (row: Row): boolean => textIn(row, 'run_id') === run;
+  return (await foundIn(ROWS, breakers(id, 'open'), isIt)) ?? foundIn(ROWS, breakers(id, 'closed'), isIt);
 }
 
 export function breakerVerbs(row: Row, id: string): readonly Verb[] {
@@ -30,9 +31,8 @@ export function breakerVerbs(row: Row, id: string): readonly Verb[] {
         'A burst that goes on opens it again.',
       ],
       async ({ reason, key }) => {
-        const { data, error, response } = await breakers(id, 'open');
-        if (!response.ok) throw problemIn(error, response.status);
-        const runs = rowsIn(data, 'items').map((one) => textIn(one, 'run_id') ?? '');
+        const { items } = await everyPage(ROWS, breakers(id, 'open'), ROWS_MAX);
+        const runs = items.map((one) => textIn(one, 'run_id') ?? '');
         return closeEach(runs, (run) => {
           const { run_id, body } = closingOf(run, reason);
           const params = { path: { run_id, id }, header: underKey(key) };

@@ -103,12 +103,6 @@ export function questionsOf(
   return [{ ...asked, phase: 'open' }, asked];
 }
 
-/** The id of the question about a thing among those that were listed; null where it is none of them. */
-export function questionOf(reservation: string, list: unknown): string | null {
-  const found = listIn(list, 'items').find((item) => textIn(item, 'reservation_id') === reservation);
-  return textIn(found, 'escalation_id');
-}
-
 /** Ceilings that would be raised for the question alone, a sentence each; none where it exceeds none that can be. */
 export function raisesOf(row: Row): readonly string[] {
   if (textIn(row, 'about') !== 'ceiling') return [];

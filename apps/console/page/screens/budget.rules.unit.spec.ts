@@ -1,6 +1,6 @@
 // What a word about a question of the accountant sends, and what it says before.
 import { describe, expect, it } from '@jest/globals';
-import { questionOf, questionsOf, raisesOf, waysOf, wordOf } from './budget.rules.js';
+import { questionsOf, raisesOf, waysOf, wordOf } from './budget.rules.js';
 
 const EXCESS = { scope: 'run', scope_id: 'run-1', measure: 'debt', currency: 'INR', asked_minor: 10_000 };
 
@@ -58,12 +58,7 @@ describe('a question of the accountant', () => {
     expect(ways[0]?.happens[0] ?? '').toMatch(first ?? /^$/);
   });
 
-  it('is the one about its thing and no other, wherever that is of a run or of none', () => {
-    const items = [
-      { reservation_id: 'res_1', escalation_id: 'esc_1' },
-      { reservation_id: 'cei_2', escalation_id: 'esc_2' },
-    ];
-    expect([questionOf('cei_2', { items }), questionOf('cei_3', { items })]).toEqual(['esc_2', null]);
+  it('is looked for among those that wait first, in its run or in none', () => {
     expect(questionsOf('run_1')).toEqual([
       { run_id: 'run_1', phase: 'open', limit: 500 },
       { run_id: 'run_1', limit: 500 },

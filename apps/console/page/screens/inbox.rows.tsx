@@ -13,7 +13,8 @@ import { useNow } from '../parts/clock.js';
 import { Amount, Id, Left, Tag, Text } from '../parts/shown.tsx';
 import { drawnRows, topShowing } from '../parts/window.js';
 import type { Drawn, Sight } from '../parts/window.js';
-import { codeWords, kindWords, STEP_KINDS } from '../words/kinds.js';
+import { codeWords, kindWords } from '../words/kinds.js';
+import { screenOf } from './item.rules.js';
 
 const ROW_PX = 76;
 const NARROW_ROW_PX = 128;
@@ -137,13 +138,18 @@ const RowView = memo(function RowView({ item, at, of, now, onAt }: RowProps): Re
 });
 
 function ItemLink({ item, children }: { readonly item: InboxItem; readonly children: ReactNode }): ReactNode {
-  return STEP_KINDS.includes(item.kind) ? (
-    <Link to="/reviews/$stepId" params={{ stepId: item.id }} className="row">
-      {children}
-    </Link>
-  ) : (
-    <Link to="/items/$kind/$id" params={{ kind: item.kind, id: item.id }} search={{ run: item.run_id }} className="row">
-      {children}
-    </Link>
-  );
+  const { kind, id } = item;
+  const row = { className: 'row', children };
+  switch (screenOf(kind)) {
+    case 'review':
+      return <Link to="/reviews/$stepId" params={{ stepId: id }} {...row} />;
+    case 'autonomy':
+      return <Link to="/autonomy/$id" params={{ id }} {...row} />;
+    case 'audit':
+      return <Link to="/audit" {...row} />;
+    case 'exposure':
+      return <Link to="/exposure" {...row} />;
+    case 'item':
+      return <Link to="/items/$kind/$id" params={{ kind, id }} search={{ run: item.run_id }} {...row} />;
+  }
 }

@@ -2,23 +2,26 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { rowQuery } from '../api/lists.js';
+import { inboxQuery } from '../api/inbox.js';
 import type { Row } from '../api/shapes.js';
 import { useKeys } from '../app/keys.tsx';
+import { usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
 import { useHeld } from '../parts/held.js';
-import { Card, Id } from '../parts/shown.tsx';
+import { Card, Code, Fact, Facts, Id, Outward, Text, Time } from '../parts/shown.tsx';
 import { RowFacts } from '../parts/row-facts.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
-import { kindWords } from '../words/kinds.js';
-import { PLACES } from './item.verbs.js';
+import { codeWords, kindWords } from '../words/kinds.js';
+import { PLACES } from './item.reads.js';
+import type { Place } from './item.reads.js';
+import { isSameItem, phaseWords } from './item.rules.js';
+import { itemVerbs } from './item.verbs.js';
 import { RunLink } from '../parts/links.tsx';
 
 export function ItemScreen(): ReactNode {
   const { kind, id } = useParams({ from: '/items/$kind/$id' });
   const { run = '' } = useSearch({ from: '/items/$kind/$id' });
-  const place = PLACES[kind];
-  const words = kindWords(kind);
+  const [place, words] = [PLACES[kind], kindWords(kind)];
   return (
     <>
       <header className="screen">
@@ -33,24 +36,65 @@ export function ItemScreen(): ReactNode {
           </p>
         )}
       </header>
-      {place === undefined ? (
-        <p>The console knows no items of this kind.</p>
-      ) : (
-        <Known key={id} kind={kind} id={id} run={run} />
-      )}
+      {place === undefined ? null : <Known key={id} place={place} kind={kind} id={id} run={run} />}
+      <Waits kind={kind} id={id} run={run} isKnown={place !== undefined} />
     </>
   );
 }
 
-function Known({ kind, id, run }: { readonly kind: string; readonly id: string; readonly run: string }): ReactNode {
-  const place = PLACES[kind];
-  const { data, error, refetch } = useQuery(
-    rowQuery(
-      place?.edge ?? 'ledger',
-      ['item', kind, id, run],
-      () => place?.read(id, run) ?? Promise.reject(new Error(kind)),
-    ),
+interface WaitsProps {
+  readonly kind: string;
+  readonly id: string;
+  readonly run: string;
+  /** Is there something to read of it beside? */
+  readonly isKnown: boolean;
+}
+
+/** What the list of all that waits says of it: whose it is, by when, and the command that ends it. */
+function Waits({ kind, id, run, isKnown }: WaitsProps): ReactNode {
+  const { data } = useQuery(inboxQuery);
+  const item = data?.items.find((one) => one.kind === kind && one.id === id && (run === '' || one.run_id === run));
+  if (item === undefined) return data === undefined || isKnown ? null : <p>Nothing of this kind and name waits.</p>;
+  return (
+    <Card title="As it waits">
+      <Facts>
+        <Fact name="Why">{codeWords(item.reason)}</Fact>
+        <Fact name="Asked">
+          <Text>{item.owner}</Text>
+        </Fact>
+        <Fact name="By when">
+          <Time at={item.deadline_at} />
+        </Fact>
+        {item.log ? (
+          <Fact name="In">
+            <Code>{item.log}</Code>
+          </Fact>
+        ) : null}
+        {item.runbook === null ? null : (
+          <Fact name="Work from">
+            <Outward to={item.runbook} />
+          </Fact>
+        )}
+        <Fact name="At the command line">
+          <Code>{item.way_out}</Code>
+        </Fact>
+      </Facts>
+    </Card>
   );
+}
+
+interface KnownProps {
+  readonly place: Place;
+  readonly kind: string;
+  readonly id: string;
+  readonly run: string;
+}
+
+function Known({ place, kind, id, run }: KnownProps): ReactNode {
+  const { data, error, refetch } = useQuery({
+    queryKey: [place.edge, 'row', 'item', kind, id, run],
+    queryFn: () => place.read(id, run),
+  });
   if (data === undefined)
     return error === null ? (
       <Waiting what="the item" />
@@ -73,9 +117,6 @@ function Known({ kind, id, run }: { readonly kind: string; readonly id: string; 
   );
 }
 
-const isSameItem = (seen: Row, now: Row): boolean =>
-  seen['phase'] === now['phase'] && seen['action_digest'] === now['action_digest'];
-
 function Ways({
   row,
   kind,
@@ -88,11 +129,11 @@ function Ways({
   readonly run: string;
 }): ReactNode {
   const { name: isOpen, seen, isChanged, open } = useHeld(row, isSameItem);
-  const verbs = PLACES[kind]?.verbs(seen, id, run) ?? [];
+  const verbs = itemVerbs(kind, seen, id, usePerson().roles);
   useKeys(
     Object.fromEntries(
-      verbs.flatMap(({ key, name }) =>
-        key === undefined
+      verbs.flatMap(({ key, name, blocked = null }) =>
+        key === undefined || blocked !== null
           ? []
           : [
               [
@@ -112,6 +153,7 @@ function Ways({
           Undo it from its <RunLink id={run}>run</RunLink> while there is time.
         </p>
       ) : null}
+      {verbs.length === 0 && kind !== 'window' ? <p>Nothing{phaseWords(row)}.</p> : null}
       <div className="verbs">
         {verbs.map((verb) => (
           <Decision

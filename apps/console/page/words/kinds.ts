@@ -24,6 +24,9 @@ export const KINDS = {
   delivery: { name: 'Silent consumer', asks: 'A consumer has not said what it did about a rollback.' },
   divergence: { name: 'Divergence', asks: 'A runtime keeps what fell.' },
   trend: { name: 'Trend', asks: 'Rollbacks rise steadily.' },
+  alarm: { name: 'Alarm', asks: 'The auditor found a log other than it should be.' },
+  parked: { name: 'Parked record', asks: 'A record could not be taken; what comes behind it waits.' },
+  ceiling: { name: 'Ceiling', asks: 'A ceiling is another one.' },
   freeze: { name: 'Frozen agent', asks: 'An agent rises no further until a person lets it.' },
 } as const satisfies Readonly<Record<string, KindWords>>;
 

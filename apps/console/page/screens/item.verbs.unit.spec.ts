@@ -1,0 +1,57 @@
+// What is offered about an item is what can still be done about it, in words of what happens.
+import { describe, expect, it } from '@jest/globals';
+import { itemVerbs } from './item.verbs.js';
+
+const ROLES = ['approver', 'auditor', 'operator', 'administrator', 'requester'];
+const namesOf = (kind: string, row: object) => itemVerbs(kind, { ...row }, 'x', ROLES).map(({ name }) => name);
+const happensOf = (kind: string, row: object) => itemVerbs(kind, { ...row }, 'x', ROLES)[0]?.happens ?? [];
+
+describe('an item', () => {
+  it.each([
+    ['task', { phase: 'done', task_kind: 'support' }],
+    ['incident', { phase: 'closed' }],
+    ['forward_approval', { phase: 'approved' }],
+    ['rollback', { phase: 'rejected', judged: { verdict: 'rejected' } }],
+    ['rollback', { phase: 'marked', judged: { verdict: 'confirmed' } }],
+    ['rollback', { phase: 'reviewed', judged: null }],
+    ['delivery', { phase: 'acknowledged' }],
+    ['breaker', { phase: 'closed' }],
+    ['execution', { awaited: null }],
+  ])('of kind %s that is over (%j) offers nothing', (kind, row) => {
+    expect(namesOf(kind, row)).toEqual([]);
+  });
+
+  it.each([
+    ['task', { phase: 'open', task_kind: 'support' }, ['Close the task']],
+    ['incident', { phase: 'open' }, ['Close the incident']],
+    ['forward_approval', { phase: 'awaiting' }, ['Approve', 'Deny']],
+    ['rollback', { phase: 'held', judged: null, beyond: {} }, ['Confirm', 'Reject']],
+    ['rollback', { phase: 'beyond', judged: null }, ['Judge']],
+    ['delivery', { phase: 'overdue' }, ['I have dealt with it']],
+    ['execution', { awaited: { is_overdue: true } }, ['Settle', 'Find out again']],
+  ])('of kind %s that waits (%j) offers %j', (kind, row, names) => {
+    expect(namesOf(kind, row)).toEqual(names);
+  });
+
+  it('is offered to nobody without the role, and says which it takes', () => {
+    const [verb] = itemVerbs('task', { phase: 'open', task_kind: 'audit_note' }, 'x', ['viewer']);
+    expect(verb?.blocked).toBe('None of your roles may do this: it takes auditor or administrator.');
+    expect(itemVerbs('task', { phase: 'open' }, 'x', ROLES)[0]?.blocked).toBeUndefined();
+  });
+});
+
+describe('a question before an effect', () => {
+  const asked = (required_approvals: number, ...approvals: readonly object[]) =>
+    happensOf('forward_approval', { phase: 'awaiting', required_approvals, approvals })[0];
+
+  it('tells who agrees first that others have to as well, and the last that the agent goes on', () => {
+    expect(asked(2)).toBe('1 more person has to agree after you.');
+    expect(asked(2, { by: 'ravi' })).toBe('The agent may do exactly this, once.');
+    expect(asked(1)).toBe('The agent may do exactly this, once.');
+  });
+});
+
+it('a word about a trigger that was let through takes nothing back, and says so', () => {
+  expect(happensOf('rollback', { phase: 'held', judged: null })[0]).toMatch(/^The commit falls/);
+  expect(happensOf('rollback', { phase: 'marked', judged: null })[0]).toMatch(/What fell stays so\.$/);
+});
