@@ -137,4 +137,22 @@ export const BREAKS: readonly Break[] = [
     find: '?? null, agreed.sort()]',
     replace: '?? null]',
   },
+  {
+    id: 'console-preview-of-all-tenants',
+    requirement: 'console/run-tenants',
+    spec: 'apps/console/page/screens/undo.rules.unit.spec.ts',
+    test: 'the preview of an undo is of the tenant whose run is undone, and of no other that has a run of this name',
+    file: 'apps/console/page/screens/undo.rules.ts',
+    find: 'const query = ofTenant(tenant);',
+    replace: 'const query = ofTenant(null);',
+  },
+  {
+    id: 'console-undo-of-the-first-tenant',
+    requirement: 'console/run-tenants',
+    spec: 'apps/console/page/screens/undo.rules.unit.spec.ts',
+    test: 'a run of a name that several tenants have is undone for nobody before somebody says whose is meant',
+    file: 'apps/console/page/screens/undo.rules.ts',
+    find: 'tenants.length === 1 ? tenants[0] : undefined',
+    replace: 'tenants[0]',
+  },
 ];

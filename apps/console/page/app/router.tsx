@@ -90,6 +90,7 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   ...RUN_ADDRESS,
+  validateSearch: searchOf(z.object({ tenant: name })),
   component: lazyRouteComponent(() => import('../screens/run.tsx'), 'RunScreen'),
 });
 const lineage = createRoute({

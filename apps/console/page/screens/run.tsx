@@ -1,37 +1,41 @@
 // One run: what happened, in order, from the intent to the verified compensation; and its undo, previewed before it is asked for.
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { commanded, ledger, recoveries, underKey } from '../api/clients.js';
-import { rowQuery, ROWS_MAX, rowsQuery } from '../api/lists.js';
-import { listIn, numberIn, ofTenant, textIn } from '../api/rows.js';
+import { ledger, recoveries } from '../api/clients.js';
+import { ROWS_MAX, rowsQuery } from '../api/lists.js';
+import { ofTenant, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
-import { Decision } from '../parts/decision.tsx';
-import { useHeld } from '../parts/held.js';
-import { stillAs } from '../parts/held.rules.js';
 import { inert } from '../parts/inert.js';
-import type { Verb } from '../parts/verb.js';
 import { Card, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
+import { RunLink } from '../parts/links.tsx';
 import { codeWords } from '../words/kinds.js';
 import { eventsOf } from './run.events.js';
 import type { RunEvent } from './run.events.js';
 import { fileOf, toldOf } from './run.story.js';
 import type { Told } from './run.story.js';
-import { isSameUndo, previewOf, undoable, UNDO_COUNTS, undoHappens } from './undo.rules.js';
+import { Undo } from './run.undo.tsx';
+import { tenantsIn, whoseOf } from './undo.rules.js';
 
 export function RunScreen(): ReactNode {
   const { runId } = useParams({ from: '/runs/$runId' });
-  const story = useStory(runId);
+  const { tenant: chosen } = useSearch({ from: '/runs/$runId' });
+  const story = useStory(runId, chosen);
+  const tenants = tenantsIn(Object.values(story.rows).flat());
+  const tenant = whoseOf(tenants, chosen, story.isRead);
   return (
     <>
       <header className="screen">
         <h1>
           Run <Id short={false}>{runId}</Id>
         </h1>
+        <Whose runId={runId} tenants={tenants} chosen={chosen} />
         <Export runId={runId} told={story} />
       </header>
-      <Undo key={runId} runId={runId} tenant={textIn(story.rows.mutations[0], 'tenant')} />
+      {tenant === undefined ? null : (
+        <Undo key={`${runId} ${tenant ?? ''}`} runId={runId} tenant={tenant} reports={story.rows.undos} />
+      )}
       {story.trouble === null ? null : <Trouble cause={story.trouble} />}
       <Card title="What happened">
         <Timeline events={eventsOf(story.rows)} />
@@ -42,36 +46,67 @@ export function RunScreen(): ReactNode {
   );
 }
 
-const undosQuery = (run_id: string) =>
-  rowsQuery('ledger', ['undos', run_id], (more) =>
-    ledger.GET('/v1/undos', { params: { query: { run_id, limit: 500, ...more } } }),
-  );
+interface WhoseProps {
+  readonly runId: string;
+  readonly tenants: readonly string[];
+  readonly chosen: string | undefined;
+}
 
-function useStory(run_id: string): Told & { readonly trouble: unknown } {
-  const query = { run_id, limit: 500 };
+/** Several tenants may call their runs alike; nobody undoes one of them for another. */
+function Whose({ runId, tenants, chosen }: WhoseProps): ReactNode {
+  if (chosen !== undefined)
+    return (
+      <p>
+        Of <Text>{chosen}</Text> alone. <RunLink id={runId}>All that is called so</RunLink>
+      </p>
+    );
+  if (tenants.length < 2) return null;
+  return (
+    <div className="notice" role="status">
+      <p>Several tenants have a run of this name, and this is of all of them. Choose whose you mean to undo one:</p>
+      <ul>
+        {tenants.map((tenant) => (
+          <li key={tenant}>
+            <RunLink id={runId} tenant={tenant}>
+              <Text>{tenant}</Text>
+            </RunLink>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function useStory(run_id: string, tenant: string | undefined): Told & { readonly trouble: unknown } {
+  const query = { run_id, ...ofTenant(tenant), limit: 500 };
+  const of = [run_id, tenant ?? ''];
   const mutations = useQuery(
-    rowsQuery('ledger', ['mutations', run_id], (more) =>
+    rowsQuery('ledger', ['mutations', ...of], (more) =>
       ledger.GET('/v1/mutations', { params: { query: { ...query, ...more } } }),
     ),
   );
   const commits = useQuery(
-    rowsQuery('ledger', ['commits', run_id], (more) =>
+    rowsQuery('ledger', ['commits', ...of], (more) =>
       ledger.GET('/v1/commits', { params: { query: { ...query, ...more } } }),
     ),
   );
   const rollbacks = useQuery(
-    rowsQuery('ledger', ['rollbacks', run_id], (more) =>
+    rowsQuery('ledger', ['rollbacks', ...of], (more) =>
       ledger.GET('/v1/rollbacks', { params: { query: { ...query, ...more } } }),
     ),
   );
   const deliveries = useQuery(
-    rowsQuery('ledger', ['deliveries', run_id], (more) =>
+    rowsQuery('ledger', ['deliveries', ...of], (more) =>
       ledger.GET('/v1/deliveries', { params: { query: { ...query, ...more } } }),
     ),
   );
-  const undos = useQuery(undosQuery(run_id));
+  const undos = useQuery(
+    rowsQuery('ledger', ['undos', ...of], (more) =>
+      ledger.GET('/v1/undos', { params: { query: { ...query, ...more } } }),
+    ),
+  );
   const steps = useQuery(
-    rowsQuery('recoveries', ['steps', run_id], (more) =>
+    rowsQuery('recoveries', ['steps', ...of], (more) =>
       recoveries.GET('/v1/steps', { params: { query: { ...query, ...more } } }),
     ),
   );
@@ -158,130 +193,5 @@ function Export({ runId, told }: { readonly runId: string; readonly told: Told }
     <button type="button" disabled={!told.isRead} onClick={save}>
       {told.cut.length === 0 ? 'Save the whole story' : 'Save what is shown of the story'}
     </button>
-  );
-}
-
-function Undo({ runId, tenant }: { readonly runId: string; readonly tenant: string | null }): ReactNode {
-  const { data, error, refetch } = useQuery(
-    rowQuery('ledger', ['undo-preview', runId], () =>
-      ledger.GET('/v1/runs/{run_id}/undo-preview', { params: previewOf(runId) }),
-    ),
-  );
-  const read = async (): Promise<Row | undefined> => (await refetch({ throwOnError: true })).data;
-  const reports = useQuery(undosQuery(runId)).data?.items;
-  return (
-    <Card title="Undo">
-      {error === null ? null : <Trouble cause={error} />}
-      {data === undefined && error === null ? <Waiting what="what an undo would do" /> : null}
-      {data === undefined ? null : (
-        <>
-          <p>An undo of this run, as things stand:</p>
-          <Preview preview={data} />
-          <AskUndo runId={runId} tenant={tenant} preview={data} read={read} />
-        </>
-      )}
-      {(reports ?? []).map((row) => (
-        <Report key={textIn(row, 'undo_id') ?? ''} id={textIn(row, 'undo_id') ?? ''} />
-      ))}
-    </Card>
-  );
-}
-
-interface AskProps {
-  readonly runId: string;
-  readonly tenant: string | null;
-  readonly preview: Row;
-  readonly read: () => Promise<Row | undefined>;
-}
-
-/** Whoever asks for it is held to the preview that they read. */
-function AskUndo({ runId, tenant, preview, read }: AskProps): ReactNode {
-  const { name, seen, isChanged, open } = useHeld(preview, isSameUndo);
-  return (
-    <Decision
-      verb={undoVerb({ runId, tenant, preview: seen, read })}
-      about={`undo.${runId}`}
-      isOpen={name !== null}
-      isChanged={isChanged}
-      onOpen={(opens) => {
-        open(opens ? 'undo' : null);
-      }}
-    />
-  );
-}
-
-function Preview({ preview }: { readonly preview: Row }): ReactNode {
-  return (
-    <>
-      <ul>
-        {UNDO_COUNTS.filter(([name]) => (numberIn(preview, 'counts', name) ?? 0) > 0).map(([name, words]) => (
-          <li key={name}>
-            <b>{numberIn(preview, 'counts', name)}</b> {words}
-          </li>
-        ))}
-      </ul>
-      <ul className="quiet">
-        {listIn(preview, 'items').map((item) => (
-          <li key={textIn(item, 'mutation_id')}>
-            <Code>{textIn(item, 'capability')}</Code>: {codeWords(textIn(item, 'outcome') ?? '')}
-            {textIn(item, 'residue') === null ? '' : `; stays: ${textIn(item, 'residue') ?? ''}`}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
-function undoVerb({ runId, tenant, preview, read }: AskProps): Verb {
-  return {
-    name: 'Undo this run',
-    isGrave: true,
-    happens: undoHappens(preview),
-    blocked: undoable(preview) === 0 ? 'There is nothing that an undo could do now.' : null,
-    still: stillAs(preview, { read, isSame: isSameUndo }),
-    send: ({ reason, key }) =>
-      commanded(
-        ledger.POST('/v1/undos', {
-          params: { header: underKey(key) },
-          body: { run_id: runId, ...ofTenant(tenant), reason },
-        }),
-      ),
-  };
-}
-
-function Report({ id }: { readonly id: string }): ReactNode {
-  const { data, error } = useQuery(
-    rowQuery('ledger', ['undo', id], () => ledger.GET('/v1/undos/{id}', { params: { path: { id } } })),
-  );
-  if (data === undefined) return error === null ? null : <Trouble cause={error} />;
-  const words = [
-    ['undone_clean', 'undone'],
-    ['undone_with_residue', 'undone, and something stays different'],
-    ['not_undone', 'not undone'],
-    ['still_open', 'still open'],
-  ] as const;
-  return (
-    <section aria-label="Report of an undo" className="report">
-      {error === null ? null : <Trouble cause={error} isOld />}
-      <h3>
-        Asked by <Text>{textIn(data, 'asked_by') ?? 'nobody that is named'}</Text>{' '}
-        <Time at={numberIn(data, 'opened_at') ?? 0} />: {codeWords(textIn(data, 'outcome') ?? '')}
-      </h3>
-      <ul>
-        {words
-          .filter(([name]) => (numberIn(data, 'counts', name) ?? 0) > 0)
-          .map(([name, says]) => (
-            <li key={name}>
-              {numberIn(data, 'counts', name)} {says}
-            </li>
-          ))}
-        {listIn(data, 'items').map((item) => (
-          <li key={textIn(item, 'mutation_id')} className="quiet">
-            <Code>{textIn(item, 'capability')}</Code>: {codeWords(textIn(item, 'outcome') ?? '')}
-            {textIn(item, 'residue') === null ? '' : `; stays: ${textIn(item, 'residue') ?? ''}`}
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

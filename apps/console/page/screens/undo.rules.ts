@@ -1,5 +1,5 @@
 // What an undo of a run would do, as a person reads it before they ask for it. Pure.
-import { fieldIn, listIn, numberIn } from '../api/rows.js';
+import { fieldIn, listIn, numberIn, ofTenant, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { isPlace } from '../parts/names.js';
 
@@ -40,7 +40,28 @@ function shownOf(preview: Row): string {
   return JSON.stringify([undoHappens(preview), items]);
 }
 
-/** What is in the path and the query: no path can hold a run that is called by dots alone. */
-export function previewOf(run: string) {
-  return isPlace(run) ? { path: { run_id: 'in-query' }, query: { run_id: run } } : { path: { run_id: run } };
+/** What is in the path and the query: no path can hold a run that is called by dots alone. Of a tenant, where one is named. */
+export function previewOf(run: string, tenant: string | null) {
+  const query = ofTenant(tenant);
+  return isPlace(run)
+    ? { path: { run_id: 'in-query' }, query: { ...query, run_id: run } }
+    : { path: { run_id: run }, query };
+}
+
+/** Whose the rows of a run are, by name: tenants know nothing of each other, and may call their runs alike. */
+export function tenantsIn(rows: readonly Row[]): readonly string[] {
+  return [...new Set(rows.flatMap((row) => textIn(row, 'tenant') ?? []))].sort();
+}
+
+/**
+ * Whose run is previewed and undone: that of the tenant that was chosen, or of the only one there is; null where nothing is on record.
+ * Undefined while nobody knows, and where somebody has to choose.
+ */
+export function whoseOf(
+  tenants: readonly string[],
+  chosen: string | undefined,
+  isRead: boolean,
+): string | null | undefined {
+  if (chosen !== undefined || tenants.length > 0) return chosen ?? (tenants.length === 1 ? tenants[0] : undefined);
+  return isRead ? null : undefined;
 }

@@ -1,6 +1,6 @@
 // What somebody who undoes a run is held to.
 import { describe, expect, it } from '@jest/globals';
-import { isSameUndo, previewOf, undoHappens } from './undo.rules.js';
+import { isSameUndo, previewOf, tenantsIn, undoHappens, whoseOf } from './undo.rules.js';
 
 const ITEM = {
   mutation_id: 'mut_1',
@@ -42,7 +42,29 @@ describe('an undo that somebody read', () => {
 describe('the preview of an undo', () => {
   it('names a run that no path can hold in the query', () => {
     for (const run of ['.', '..'])
-      expect(previewOf(run)).toEqual({ path: { run_id: 'in-query' }, query: { run_id: run } });
-    for (const run of ['run_1', '...', 'a/b', '%2F']) expect(previewOf(run)).toEqual({ path: { run_id: run } });
+      expect(previewOf(run, null)).toEqual({ path: { run_id: 'in-query' }, query: { run_id: run } });
+    for (const run of ['run_1', '...', 'a/b', '%2F'])
+      expect(previewOf(run, null)).toEqual({ path: { run_id: run }, query: {} });
+  });
+
+  it('is of the tenant whose run is undone, and of no other that has a run of this name', () => {
+    expect(previewOf('run_1', 'acme')).toEqual({ path: { run_id: 'run_1' }, query: { tenant: 'acme' } });
+    expect(previewOf('..', 'acme').query).toEqual({ tenant: 'acme', run_id: '..' });
+  });
+});
+
+describe('a run of a name that several tenants have', () => {
+  const rows = ['globex', 'acme', 'globex'].map((tenant) => ({ tenant }));
+
+  it('is undone for nobody before somebody says whose is meant', () => {
+    expect(tenantsIn(rows)).toEqual(['acme', 'globex']);
+    expect(whoseOf(tenantsIn(rows), undefined, true)).toBeUndefined();
+    expect(whoseOf(tenantsIn(rows), 'acme', true)).toBe('acme');
+  });
+
+  it('is that of the only tenant there is, and nobody’s while nothing was read', () => {
+    expect(whoseOf(['acme'], undefined, false)).toBe('acme');
+    expect(whoseOf([], undefined, false)).toBeUndefined();
+    expect(whoseOf([], undefined, true)).toBeNull();
   });
 });
