@@ -133,7 +133,7 @@ const contracts = createRoute({
 const contract = createRoute({
   getParentRoute: () => root,
   path: '/contracts/$name',
-  validateSearch: searchOf(z.object({ against: z.optional(z.number()) })),
+  validateSearch: searchOf(z.object({ of: name, against: z.optional(z.number()) })),
   component: lazyRouteComponent(() => import('../screens/contract.tsx'), 'ContractScreen'),
 });
 const parties = createRoute({

@@ -6,6 +6,7 @@ import { amountText } from './amount.js';
 import { lengthOf, relative, useNow } from './clock.js';
 import { inert, isWebAddress } from './inert.js';
 import { isoOf, NO_INSTANT } from './instant.js';
+import { shortOf } from './short.js';
 
 /** Text that somebody else wrote. */
 export function Text({ children }: { readonly children: string }): ReactNode {
@@ -21,11 +22,10 @@ export function Id({ children, short = true }: { readonly children: string; read
   const shown = inert(children);
   return (
     <code className="id" title={shown}>
-      {short && shown.length > ID_SHOWN ? `${shown.slice(0, ID_SHOWN)}…` : shown}
+      {short ? shortOf(shown) : shown}
     </code>
   );
 }
-const ID_SHOWN = 16;
 
 /** An instant, as how far away it is; the instant itself on hover. */
 export function Time({ at }: { readonly at: number }): ReactNode {

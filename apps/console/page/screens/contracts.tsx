@@ -10,6 +10,7 @@ import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { Code, Tag, Text, Time } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
+import { ownerWords } from './proposals.rules.js';
 import { Proposals } from './proposals.tsx';
 
 const catalogueQuery = rowsQuery('contracts', ['contracts'], (more) =>
@@ -20,7 +21,11 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     name: 'Capability',
     cell: (row) => (
-      <Link to="/contracts/$name" params={{ name: textIn(row, 'name') ?? '' }}>
+      <Link
+        to="/contracts/$name"
+        params={{ name: textIn(row, 'name') ?? '' }}
+        search={{ of: textIn(row, 'tenant') ?? undefined }}
+      >
         <Code>{textIn(row, 'name')}</Code>
       </Link>
     ),
@@ -35,7 +40,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: 'Agreed by', cell: (row) => codeWords(textIn(row, 'contract', 'recovery_approval_mode') ?? '') },
   {
     name: 'Whose',
-    cell: (row) => (textIn(row, 'tenant') === '*' ? 'the platform' : <Text>{textIn(row, 'tenant') ?? ''}</Text>),
+    cell: (row) => <Text>{ownerWords(textIn(row, 'tenant'))}</Text>,
   },
   { name: 'Since', cell: (row) => <Time at={numberIn(row, 'registered_at') ?? 0} /> },
 ];

@@ -67,6 +67,7 @@ function Horizon(): ReactNode {
         what="windows that close"
         columns={HORIZON}
         items={items}
+        isCut={(textIn(data, 'next_cursor') ?? null) !== null}
         error={error}
         keyOf={(row) => textIn(row, 'mutation_id') ?? ''}
         none="No window is open: nothing can become irreversible."

@@ -11,21 +11,30 @@ import { Card } from '../parts/shown.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { drillWords } from './fall.rules.js';
 
+/** What was told, and of which fields. */
+interface Told {
+  readonly of: Readonly<Record<string, string>>;
+  readonly found?: Row;
+  readonly problem?: unknown;
+}
+
 export function SourceDrill({ sources }: { readonly sources: readonly string[] }): ReactNode {
   const [draft, write] = useDraft('drill');
-  const [found, setFound] = useState<Row | null>(null);
-  const [problem, setProblem] = useState<unknown>(null);
+  const [told, setTold] = useState<Told | null>(null);
   const isOfAll = usePerson().tenant === '*';
   const drill = async (): Promise<void> => {
-    setProblem(null);
-    setFound(null);
-    try {
-      setFound(await drilled(draft));
-    } catch (cause) {
-      setProblem(cause);
-    }
+    setTold(null);
+    setTold({
+      of: draft,
+      ...(await drilled(draft).then(
+        (found) => ({ found }),
+        (problem: unknown) => ({ problem }),
+      )),
+    });
   };
   const typing = { draft, write };
+  // What was told of other fields than these is no answer to them.
+  const { found, problem } = told?.of === draft ? told : { found: undefined, problem: undefined };
   return (
     <Card title="Drill of a source">
       <form
@@ -64,8 +73,8 @@ export function SourceDrill({ sources }: { readonly sources: readonly string[] }
           Show what would fall
         </button>
       </form>
-      {problem === null ? null : <Trouble cause={problem} />}
-      {found === null ? null : (
+      {problem === undefined ? null : <Trouble cause={problem} />}
+      {found === undefined ? null : (
         <div role="status" aria-label="What would fall">
           <ul className="happens">
             {drillWords(found).map((line) => (

@@ -20,11 +20,30 @@ export function changeOf(proposal: Row, versions: readonly Row[]): Change {
   };
 }
 
-/** The newest of an owner; none where that is retired: an older one is never in force again. */
-function standingOf(versions: readonly Row[], owner: string | null): Row | null {
-  const [newest] = versions
+/** Those of an owner, the newest first: tenants and platform count theirs each for themselves. */
+export function versionsOf(versions: readonly Row[], owner: string | null): readonly Row[] {
+  return versions
     .filter((row) => textIn(row, 'tenant') === owner)
     .toSorted((a, b) => (numberIn(b, 'version') ?? 0) - (numberIn(a, 'version') ?? 0));
+}
+
+/** Whose a contract is, in words. */
+export function ownerWords(owner: string | null): string {
+  return owner === ALL ? 'the platform' : inert(owner ?? 'nobody that is named');
+}
+
+/** Is a contract the one that binds whoever reads? The stricter of theirs and the platform's does. */
+export function bindsWords(row: Row, binding: Row): string {
+  if (binding['retired'] === true) return 'no: it is retired, and none binds';
+  const isIt = (['tenant', 'version', 'digest'] as const).every((name) => row[name] === binding[name]);
+  return isIt
+    ? 'yes'
+    : `no: version ${numberIn(binding, 'version') ?? ''} of ${ownerWords(textIn(binding, 'tenant'))} does`;
+}
+
+/** The newest of an owner; none where that is retired: an older one is never in force again. */
+function standingOf(versions: readonly Row[], owner: string | null): Row | null {
+  const [newest] = versionsOf(versions, owner);
   return newest === undefined || newest['retired'] === true ? null : newest;
 }
 

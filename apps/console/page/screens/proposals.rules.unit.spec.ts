@@ -1,6 +1,6 @@
 // What a second person is shown of a proposal, and who that may be.
 import { describe, expect, it } from '@jest/globals';
-import { changeOf, confirmHappens, refusedConfirm } from './proposals.rules.js';
+import { bindsWords, changeOf, confirmHappens, ownerWords, refusedConfirm, versionsOf } from './proposals.rules.js';
 
 const version = (tenant: string, number: number, more: object = {}) => ({
   tenant,
@@ -57,5 +57,21 @@ describe('a proposal for a second person', () => {
   ])('is confirmed by %s: %j', (_what, who, tenant, why) => {
     const refused = refusedConfirm(who, { ...PROPOSAL, tenant });
     expect(refused ?? '').toMatch(why ?? /^$/);
+  });
+});
+
+describe('a contract that an owner and the platform have under one name', () => {
+  const all = [version('acme', 1), version('*', 7), version('acme', 2), version('*', 8)];
+
+  it('is shown as that of its owner, whose versions are counted apart', () => {
+    expect(versionsOf(all, 'acme').map((row) => row['version'])).toEqual([2, 1]);
+    expect(versionsOf(all, '*').map((row) => row['version'])).toEqual([8, 7]);
+    expect([ownerWords('*'), ownerWords('acme')]).toEqual(['the platform', 'acme']);
+  });
+
+  it('says whether it binds, and which does where it is another', () => {
+    expect(bindsWords(version('acme', 2), version('acme', 2))).toBe('yes');
+    expect(bindsWords(version('acme', 2), version('*', 8))).toBe('no: version 8 of the platform does');
+    expect(bindsWords(version('acme', 2), version('acme', 2, { retired: true }))).toMatch(/^no: it is retired/);
   });
 });

@@ -12,16 +12,12 @@ import type { Verb } from '../parts/verb.js';
 import { Difference } from '../parts/difference.tsx';
 import { Card, Code, Fact, Facts, Id, Text } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
+import { versionsQuery } from './contracts.query.js';
 import { changeOf, confirmHappens, refusedConfirm } from './proposals.rules.js';
 
 const proposalsQuery = rowsQuery('contracts', ['proposals'], (more) =>
   contracts.GET('/v1/contract-proposals', { params: { query: { limit: 500, ...more } } }),
 );
-const versionsQuery = (name: string) =>
-  rowsQuery('contracts', ['contracts', name], (more) =>
-    contracts.GET('/v1/contracts', { params: { query: { name, limit: 500, ...more } } }),
-  );
-
 export function Proposals(): ReactNode {
   const { data, error } = useQuery(proposalsQuery);
   return (

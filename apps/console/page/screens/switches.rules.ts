@@ -38,10 +38,23 @@ export function refusedSwitch({ tenant, roles }: Pick<Person, 'tenant' | 'roles'
 
 /** A name of its own for whatever is stopped, as the registry takes names: two scopes are two switches. */
 export function nameOf({ over, what }: Stopping): string {
-  const name = over === 'tenant' ? 'stop-tenant' : `stop-${over}-${what.trim()}`;
-  return name.replaceAll(/[^\w.:@-]/g, '-').slice(0, NAME_MAX);
+  const said = over === 'tenant' ? 'stop-tenant' : `stop-${over}-${what.trim()}`;
+  const name = said.replaceAll(/[^\w.:@-]/g, '-');
+  if (name === said && name.length <= NAME_MAX) return name;
+  const tail = `-${hashOf(said)}`;
+  return `${name.slice(0, NAME_MAX - tail.length)}${tail}`;
 }
 const NAME_MAX = 128;
+
+/** Tells texts apart that are written alike: FNV-1a of 64 bits, 16 hex digits. It keeps no secret and proves nothing. */
+function hashOf(text: string): string {
+  const hash = new TextEncoder()
+    .encode(text)
+    .reduce((sum, byte) => BigInt.asUintN(64, (sum ^ BigInt(byte)) * FNV_PRIME), FNV_BASIS);
+  return hash.toString(16).padStart(16, '0');
+}
+const FNV_PRIME = 0x100000001b3n;
+const FNV_BASIS = 0xcbf29ce484222325n;
 
 /** What is typed to be sure, so that nobody stops or lifts at another tenant than they think. */
 export function typedOf(name: string, owner: string): string {

@@ -57,6 +57,8 @@ describe('a kill switch', () => {
     ];
     expect(new Set(scopes.map(nameOf)).size).toBe(scopes.length);
     expect(nameOf(stopping('capability', ' payments.refund '))).toBe('stop-capability-payments.refund');
+    const alike = ['team/pay', 'team=pay', 'team-pay', `${'x'.repeat(170)}1`, `${'x'.repeat(170)}2`];
+    expect(new Set(alike.map((what) => nameOf(stopping('agent', what)))).size).toBe(alike.length);
     for (const what of ['team/bot', 'x'.repeat(170)])
       expect(nameOf(stopping('agent', what))).toMatch(/^\w[\w.:@-]{0,127}$/);
   });

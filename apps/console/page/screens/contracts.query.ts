@@ -1,0 +1,8 @@
+// All versions of a contract that somebody may read: their own, and the platform's.
+import { contracts } from '../api/clients.js';
+import { rowsQuery } from '../api/lists.js';
+
+export const versionsQuery = (name: string) =>
+  rowsQuery('contracts', ['contracts', name], (more) =>
+    contracts.GET('/v1/contracts', { params: { query: { name, limit: 500, ...more } } }),
+  );
