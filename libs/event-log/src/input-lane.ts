@@ -39,9 +39,9 @@ export class Lane {
     return this.#octets;
   }
 
-  add(batch: readonly Waiting[]): void {
+  /** `octets`: what whoever fetched them says that they hold of memory, with all that came with them. */
+  add(batch: readonly Waiting[], octets: number): void {
     if (batch.length === 0) return;
-    const octets = batch.reduce((sum, { record }) => sum + octetsOf(record), 0);
     this.#waiting = this.#waiting.concat(batch);
     this.#held.push({ records: batch.length, octets });
     this.#octets += octets;
@@ -66,9 +66,4 @@ export class Lane {
       this.#octets -= first.octets;
     }
   }
-}
-
-function octetsOf(record: FetchedRecord | null): number {
-  const { key, value, unreadable } = record ?? { key: null, value: null };
-  return (key?.length ?? 0) + (value?.length ?? 0) + (unreadable?.bytes.length ?? 0);
 }

@@ -122,10 +122,11 @@ export class InputQueue {
     const taken = delivery.skip === 0 ? batch.records : batch.records.slice(delivery.skip);
     const lane = spec.goesFirst === true ? this.#first : this.#others;
     const isBehind = (taken.at(-1)?.offset ?? expected - 1) + 1 < next;
-    lane.add([
+    const waiting = [
       ...taken.map((record) => ({ spec, partition, record, next: record.offset + 1 })),
       ...(isBehind ? [{ spec, partition, record: null, next }] : []),
-    ]);
+    ];
+    lane.add(waiting, batch.octets ?? 0);
     this.#expected.set(id, next);
     return 'taken';
   }

@@ -239,7 +239,9 @@ describe('records of transactions of others', () => {
       brokersOf(options),
       { isolation: 'committed', waitMs: 50, heldMs: 300 },
       {
-        onBatch: ({ records }) => values.push(...records.map(({ value }) => String(value))),
+        onBatch: ({ records }) => {
+          values.push(...records.map(({ value }) => String(value)));
+        },
         onTrouble: (_, cause) => troubles.push(cause?.code ?? null),
         onCrash: () => undefined,
       },

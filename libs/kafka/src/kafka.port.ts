@@ -2,9 +2,7 @@
 //
 // Boundary: Kafka clients and the registry client are imported in this package only. Two adapters implement the port, one
 // on brokers and one in memory (specs, simulation), and both pass `kafka.contract.ts`.
-import type { KeyProblem, Speaker } from '@recourse/kernel';
-
-import type { Failure } from '@recourse/kernel';
+import type { Failure, KeyProblem, Speaker } from '@recourse/kernel';
 
 /** A record as it is sent. Keys and values are bytes; logs always carry a key. */
 export interface OutgoingRecord {
@@ -49,6 +47,8 @@ export interface FetchedBatch {
   /** Where reading goes on: behind the last record, and behind what no reader may see (control records; of wires what was aborted). */
   readonly nextOffset: number;
   readonly records: readonly FetchedRecord[];
+  /** What they hold of memory as long as one of them is kept, about, with headers and all that came with them. Default: nothing to speak of. */
+  readonly octets?: number;
 }
 
 export interface PartitionRange {
@@ -151,9 +151,10 @@ export interface InputHandlers {
   onAssigned(assignment: Assignment): void;
   /**
    * Hands over a batch; returns at once. Batches fetched before a pause or seek may still arrive: check `fetchedOffset`.
-   * A batch without records only says where reading goes on.
+   * A batch without records only says where reading goes on. Who answers with a promise is not done before it settles, and gets
+   * nothing more of that partition until then.
    */
-  onBatch(batch: FetchedBatch): void;
+  onBatch(batch: FetchedBatch): void | Promise<void>;
   /** The broker cannot answer for a partition; it is asked again, and the others go on. Null once it answers. */
   onTrouble(at: TopicPartition, cause: Failure | null): void;
   /** The consumer is dead and will not come back; the owner makes a new one. */

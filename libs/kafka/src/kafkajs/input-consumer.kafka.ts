@@ -115,13 +115,9 @@ export class KafkaJsInputConsumer implements InputConsumer {
 
   private heard(): FetcherHandlers {
     return {
-      onBatch: (batch) => {
-        this.guarded((handlers) => {
-          handlers.onBatch(batch);
-        });
-      },
+      onBatch: (batch) => this.guarded((handlers) => handlers.onBatch(batch)),
       onTrouble: (at, cause) => {
-        this.guarded((handlers) => {
+        void this.guarded((handlers) => {
           handlers.onTrouble(at, cause);
         });
       },
@@ -189,18 +185,22 @@ export class KafkaJsInputConsumer implements InputConsumer {
     this.generation += 1;
     const [firstAligned] = this.options.aligned;
     this.held = firstAligned === undefined ? [] : [...(assignment[firstAligned] ?? [])].sort((a, b) => a - b);
-    this.guarded((handlers) => {
+    void this.guarded((handlers) => {
       handlers.onAssigned({ partitions: this.held, generation: this.generation });
     });
   }
 
   /** An owner that throws ends the consumer at once. */
-  private guarded(call: (handlers: InputHandlers) => void): void {
-    try {
-      if (this.handlers) call(this.handlers);
-    } catch (error) {
+  private guarded(call: (handlers: InputHandlers) => void | Promise<void>): void | Promise<void> {
+    const ends = (error: unknown): void => {
       this.crash(error);
       void this.stop();
+    };
+    try {
+      const done = this.handlers === null ? undefined : call(this.handlers);
+      if (done instanceof Promise) return done.catch(ends);
+    } catch (error) {
+      ends(error);
     }
   }
 

@@ -5,6 +5,7 @@
 //   I1. At most one fetch per partition is under way.
 //   I2. Nothing arrives of an older generation, nor before the owner has resumed the partition in this one.
 //   I3. A stale batch does not move the position.
+//   I4. Nothing is fetched of a partition that its owner has not sought, nor while it is busy with what it got.
 import { Failure, InvariantViolation } from '@recourse/kernel';
 import type {
   FetchedBatch,
@@ -32,9 +33,12 @@ export interface ConsumerBroker {
 
 interface Owned {
   readonly log: PartitionLog;
-  position: number;
+  /** Null until the owner has sought. */
+  position: number | null;
   paused: boolean;
   fetching: boolean;
+  /** The owner is busy with what it got. */
+  busy: boolean;
   /** Grows with every seek, so that a fetch knows it is stale. */
   seeks: number;
 }
@@ -109,14 +113,14 @@ export class MemoryInputConsumer implements InputConsumer {
             ? [
                 [
                   keyOf(topic, partition),
-                  { log, position: log.range().low, paused: true, fetching: false, seeks: 0 },
+                  { log, position: null, paused: true, fetching: false, busy: false, seeks: 0 },
                 ] as const,
               ]
             : [];
         }),
       ),
     );
-    this.guarded((handlers) => {
+    void this.guarded((handlers) => {
       handlers.onAssigned({ partitions: this.held, generation: this.generation });
     });
   }
@@ -125,12 +129,14 @@ export class MemoryInputConsumer implements InputConsumer {
   pump(): void {
     if (this.over || !this.actor.alive) return;
     for (const owned of this.owned.values()) {
-      if (!owned.paused && !owned.fetching && this.hasMore(owned)) void this.fetch(owned);
+      const { position, paused, fetching, busy } = owned;
+      if (position !== null && !paused && !fetching && !busy && this.hasMore(owned.log, position))
+        void this.fetch(owned, position);
       if (this.over) return;
     }
   }
 
-  private hasMore({ log, position }: Owned): boolean {
+  private hasMore(log: PartitionLog, position: number): boolean {
     const { low, high } = log;
     if (position >= low && position <= high) return position < log.endOf(this.readAs(log.topic));
     this.crash(
@@ -142,17 +148,23 @@ export class MemoryInputConsumer implements InputConsumer {
     return false;
   }
 
-  private async fetch(owned: Owned): Promise<void> {
-    const { log, position, seeks } = owned;
+  private async fetch(owned: Owned, position: number): Promise<void> {
+    const { log, seeks } = owned;
     const { topic, partition } = log;
     owned.fetching = true;
     const maxRecords = this.broker.batchRecordsMax;
-    const { records, nextOffset } = log.read(position, { maxBytes: MAX_BYTES, maxRecords, of: this.readAs(topic) });
+    const terms = { maxBytes: MAX_BYTES, maxRecords, of: this.readAs(topic) };
+    const { records, nextOffset, octets } = log.read(position, terms);
     const verdict = await this.actor.enter({ kind: 'deliver', topic, partition, count: records.length });
     owned.fetching = false;
     if (this.over || this.owned.get(keyOf(topic, partition)) !== owned) return;
-    if (verdict === 'proceed')
-      this.handOver(owned, { topic, partition, fetchedOffset: position, nextOffset, records }, seeks);
+    const batch = { topic, partition, fetchedOffset: position, nextOffset, records, octets };
+    const handed = verdict === 'proceed' ? this.handOver(owned, batch, seeks) : undefined;
+    if (handed !== undefined) {
+      owned.busy = true;
+      await handed;
+      owned.busy = false;
+    }
     this.pump();
   }
 
@@ -160,19 +172,22 @@ export class MemoryInputConsumer implements InputConsumer {
     return this.options.logs?.includes(topic) === true ? 'logs' : 'wires';
   }
 
-  private handOver(owned: Owned, batch: FetchedBatch, seeksThen: number): void {
+  private handOver(owned: Owned, batch: FetchedBatch, seeksThen: number): Promise<void> | undefined {
     if (owned.seeks === seeksThen) owned.position = batch.nextOffset;
-    this.guarded((handlers) => {
-      handlers.onBatch(batch);
-    });
+    return this.guarded((handlers) => handlers.onBatch(batch));
   }
 
-  private guarded(call: (handlers: InputHandlers) => void): void {
+  private guarded(call: (handlers: InputHandlers) => void | Promise<void>): Promise<void> | undefined {
     try {
-      if (this.handlers) call(this.handlers);
+      const done = this.handlers === null ? undefined : call(this.handlers);
+      if (done instanceof Promise)
+        return done.catch((error: unknown) => {
+          this.crash(error);
+        });
     } catch (error) {
       this.crash(error);
     }
+    return undefined;
   }
 
   private crash(cause: unknown): void {

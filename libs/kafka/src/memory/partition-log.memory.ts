@@ -26,6 +26,7 @@ type Outcome = 'open' | 'committed' | 'aborted';
 export interface Visible {
   readonly records: readonly FetchedRecord[];
   readonly nextOffset: number;
+  readonly octets: number;
 }
 
 export class PartitionLog {
@@ -109,7 +110,8 @@ export class PartitionLog {
       if (bytes > maxBytes && end > fromOffset - low) break;
     }
     const records = this.records.slice(fromOffset - low, end);
-    return { records: this.visible(records, of), nextOffset: fromOffset + records.length };
+    const octets = records.reduce((sum, record) => sum + sizeOf(record), 0);
+    return { records: this.visible(records, of), nextOffset: fromOffset + records.length, octets };
   }
 
   private visible(records: readonly FetchedRecord[], of: ReadsOf): readonly FetchedRecord[] {
@@ -150,5 +152,7 @@ function asHeaders(headers: Readonly<Record<string, string>>): FetchedRecord['he
 }
 
 function sizeOf(record: FetchedRecord | undefined): number {
-  return (record?.key?.length ?? 0) + (record?.value?.length ?? 0);
+  const headers = Object.entries(record?.headers ?? {});
+  const size = headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  return size + (record?.key?.length ?? 0) + (record?.value?.length ?? 0);
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Connection } from '@platformatic/kafka';
+import { Connection, crc32c } from '@platformatic/kafka';
 import fc from 'fast-check';
 import { behindBroken } from './broken-frame.kafka.js';
 import { fetchFrom } from './fetch.kafka.js';
@@ -10,6 +10,7 @@ import { encodeRecordBatch } from './record-batch.kafka.js';
 
 const LENGTH_AT = 8;
 const CORRUPT_MESSAGE = 2;
+const CONTROL = 1 << 5;
 
 describe('the way past a batch that does not say where it ends', () => {
   it('ends at the first offset behind it, whatever its size, where it is entered, and what lies behind', async () => {
@@ -189,6 +190,25 @@ describe('a fetch from a broker whose bytes arrive damaged', () => {
     expect(await readAll(await stub(log))).toEqual(['k0', 'k1', 'FETCH_BROKEN']);
     expect(await readAll(await stub(log, { throttledMs: 500 }))).toEqual(['k0', 'k1', 'end']);
     expect(await readAll(await stub([stored(0, 2)]))).toEqual(['k0', 'k1', 'end']);
+  });
+
+  it('is one request: where all it brings is what no reader may see, it says how far that goes', async () => {
+    const marker = stored(0, 1);
+    marker.bytes.writeInt16BE(CONTROL, 21);
+    marker.bytes.writeUInt32BE(crc32c(marker.bytes.subarray(21)), 17);
+    let asked = 0;
+    const log: Stored = {
+      ...marker,
+      get bytes() {
+        asked += 1;
+        return marker.bytes;
+      },
+    };
+    const first = { topic: 'spec.wire', partition: 0, offset: 0 };
+    const broker = await stub([log, stored(1, 0)]);
+    const found = (await fetchFrom(broker, [first], { isolation: 'committed', waitMs: 0, maxBytes: 1 })).get(first);
+    expect([found?.records, found?.nextOffset, asked]).toEqual([[], 1, 1]);
+    expect(await readAll(broker)).toEqual(['end']);
   });
 
   it('says so, with a code, where the broker cannot read its own copy', async () => {

@@ -8,7 +8,7 @@ import { fetchFrom } from './fetch.kafka.js';
 
 /** What a fetcher asks: the brokers of a cluster, and one of them for records. */
 export interface FetchedFrom {
-  readonly cluster: () => Pick<BrokerCluster, 'leaderOf' | 'close'>;
+  readonly cluster: () => Pick<BrokerCluster, 'leaderOf' | 'forget' | 'close'>;
   readonly fetch: typeof fetchFrom;
 }
 
@@ -21,7 +21,8 @@ export function brokersOf(options: KafkaOptions): FetchedFrom {
 }
 
 export interface FetcherHandlers {
-  onBatch(batch: FetchedBatch): void;
+  /** Nothing more of its partition is asked for before a promise it answers with settles. */
+  onBatch(batch: FetchedBatch): void | Promise<void>;
   /** A fetch of the partition had no answer, and is made again; null once it has one. */
   onTrouble(at: TopicPartition, cause: Failure | null): void;
   /** The fetcher is over. */

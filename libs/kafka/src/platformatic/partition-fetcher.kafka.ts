@@ -7,29 +7,31 @@
 //       or a clear is dropped, and asked for again from there.
 //   I2. The owner is told of every move, also over records that no reader may see: its position is the next fetch.
 //   I3. An error of a connection costs all of them; only a position that no partition has ends the fetcher.
-//   I5. A partition whose fetch has no answer is told of and asked for again after a rest; the others go on.
-//   I4. A broker that waits for records holds up no other broker.
+//   I4. A broker that waits for records, or that cannot be reached, holds up no other broker.
+//   I5. A partition whose fetch has no answer, or that nobody leads, is asked for again after a rest, and told of
+//       (partition-health.kafka.ts); the others go on.
+//   I7. Who was served last is asked for last: an answer has a size, and what is behind it in one is before it in the next.
+//   I8. What an owner is busy with is followed no further before it is done.
 //   I6. A poll that waits long asks for everything the owner follows there; when the owner seeks, it is given up for another.
 import type { Connection } from '@platformatic/kafka';
 import { Failure, systemClock } from '@recourse/kernel';
-import type { FetchedBatch, TopicPartition } from '../kafka.port.js';
+import type { TopicPartition } from '../kafka.port.js';
 import { ended, within } from '../time-limit.js';
 import { asFailure } from './failures.kafka.js';
+import type { Fetched } from './fetch.kafka.js';
 import type { FetchedFrom, FetcherHandlers, FetchTerms } from './fetch-terms.kafka.js';
+import { ledBy } from './leaders.kafka.js';
+import { mayPass, PartitionHealth, SILENT_MS } from './partition-health.kafka.js';
 
 const MAX_BYTES = 1 << 20;
-/** A broker answers a fetch within its wait; one that is silent for so long is away, or as good as that. */
-const SILENT_MS = 3_000;
 /** Above the time-out of a request. */
 const ANSWER_WITHIN_MS = 15_000;
-/** Above what a transaction of an exactly-once client takes. */
-const HELD_MS = 30_000;
-const FIRST_PAUSE_MS = 50;
 /** Longest wait of a poll that leaves out a partition: that one is asked for with the next. */
 const SHORT_WAIT_MS = 100;
 /** Owners seek many partitions at once; until they have, a poll that waits long would be given up at once. */
 const SETTLED_MS = 1_000;
-const PAUSE_MAX_MS = 1_000;
+
+type Cluster = ReturnType<FetchedFrom['cluster']>;
 
 interface Position extends TopicPartition {
   /** Where the owner stands: behind what was handed over, or where it sought. */
@@ -37,11 +39,13 @@ interface Position extends TopicPartition {
   flows: boolean;
   /** A poll that is under way asks for it. */
   isAsked: boolean;
+  isLookedUp: boolean;
   /** Its last fetch had no answer, and the next waits. */
   rests: boolean;
-  isTroubled: boolean;
-  /** Since when an open transaction has held it, monotonic milliseconds; null when none does. */
-  heldSince: number | null;
+  /** The owner is busy with what it was given. */
+  isBusy: boolean;
+  /** Its partition's, wherever the owner seeks. */
+  readonly health: PartitionHealth;
 }
 
 /** A position and from where it was asked for. */
@@ -57,12 +61,11 @@ export class PartitionFetcher {
   /** Partitions that flow though nobody has sought them yet. */
   private readonly flowing = new Set<string>();
   private readonly polled = new Set<Connection>();
-  private cluster: ReturnType<FetchedFrom['cluster']> | null = null;
+  private cluster: Cluster | null = null;
   /** Polls under way that may wait long, by what they ask for. */
   private readonly longPolls = new Set<readonly Asking[]>();
   private soughtAt = -Infinity;
   private closed = false;
-  private failures = 0;
   private wake: () => void = () => undefined;
   private woken = false;
 
@@ -76,17 +79,10 @@ export class PartitionFetcher {
 
   seek({ topic, partition }: TopicPartition, offset: number): void {
     const key = keyOf({ topic, partition });
+    const health = this.positions.get(key)?.health ?? new PartitionHealth({ topic, partition }, this.terms, this.tell);
     const flows = this.flowing.has(key);
-    this.positions.set(key, {
-      topic,
-      partition,
-      offset,
-      flows,
-      isAsked: false,
-      rests: false,
-      isTroubled: false,
-      heldSince: null,
-    });
+    const fresh = { isAsked: false, isLookedUp: false, rests: false, isBusy: false };
+    this.positions.set(key, { topic, partition, offset, flows, health, ...fresh });
     this.soughtAt = systemClock.monotonic();
     this.giveUpLongPolls();
     this.look();
@@ -116,18 +112,18 @@ export class PartitionFetcher {
     await this.drop(this.cluster);
   }
 
-  private look(): void {
+  private readonly tell: FetcherHandlers['onTrouble'] = (at, cause) => {
+    this.handlers.onTrouble(at, cause);
+  };
+
+  private readonly look = (): void => {
     this.woken = true;
     this.wake();
-  }
+  };
 
   private async follow(): Promise<void> {
     while (!this.closed) {
-      try {
-        await this.poll();
-      } catch (error) {
-        await this.failed(error);
-      }
+      await this.poll();
       if (!this.woken)
         await new Promise<void>((resolve) => {
           this.wake = resolve;
@@ -138,18 +134,11 @@ export class PartitionFetcher {
 
   /** Begins a poll to each broker that has none and leads something that flows. */
   private async poll(): Promise<void> {
-    const followed = [...this.positions.values()].filter(({ flows }) => flows);
+    const followed = [...this.positions.values()].filter(({ flows, isLookedUp }) => flows && !isLookedUp);
     if (!followed.some((position) => this.mayAsk(position))) return;
+    const wanted = followed.filter((position) => position.isAsked || this.mayAsk(position));
     const cluster = (this.cluster ??= this.from.cluster());
-    const led = new Map<Connection, Position[]>();
-    for (const position of followed) {
-      const broker = await within(
-        cluster.leaderOf(position.topic, position.partition),
-        ANSWER_WITHIN_MS,
-        keyOf(position),
-      );
-      led.set(broker, [...(led.get(broker) ?? []), position]);
-    }
+    const led = await ledBy(wanted, (position) => this.leaderOf(cluster, position), this.look);
     // A poll may have ended, and an owner may have sought or paused, while the leaders were looked up.
     for (const [broker, positions] of led) {
       const asking = this.polled.has(broker) ? [] : positions.filter((position) => this.mayAsk(position));
@@ -157,8 +146,25 @@ export class PartitionFetcher {
     }
   }
 
+  /** Null where it cannot be reached, or nobody leads the partition. */
+  private async leaderOf(cluster: Cluster, position: Position): Promise<Connection | null> {
+    const { topic, partition } = position;
+    const askedAt = systemClock.monotonic();
+    position.isLookedUp = true;
+    try {
+      return await within(cluster.leaderOf(topic, partition), ANSWER_WITHIN_MS, keyOf(position));
+    } catch (error) {
+      cluster.forget(topic);
+      if (cluster === this.cluster) this.unanswered(position, asFailure(error, keyOf(position)), askedAt);
+      return null;
+    } finally {
+      position.isLookedUp = false;
+    }
+  }
+
   private mayAsk(position: Position): boolean {
-    const { flows, isAsked, rests } = position;
+    const { flows, isAsked, rests, isLookedUp, isBusy } = position;
+    if (isLookedUp || isBusy) return false;
     return flows && !isAsked && !rests && this.positions.get(keyOf(position)) === position;
   }
 
@@ -170,33 +176,24 @@ export class PartitionFetcher {
     void this.drop(this.cluster);
   }
 
-  private async ask(
-    cluster: ReturnType<FetchedFrom['cluster']>,
-    broker: Connection,
-    positions: readonly Position[],
-  ): Promise<void> {
+  private async ask(cluster: Cluster, broker: Connection, positions: readonly Position[]): Promise<void> {
     this.polled.add(broker);
     const asking = positions.map((position): Asking => {
       position.isAsked = true;
       return { position, topic: position.topic, partition: position.partition, offset: position.offset };
     });
     const { isolation, silentMs = SILENT_MS } = this.terms;
-    const waitMs = this.waitOf(asking);
+    const [waitMs, askedAt] = [this.waitOf(asking), systemClock.monotonic()];
     const listening = setTimeout(() => {
       this.tellSilence(asking, waitMs + silentMs);
     }, waitMs + silentMs);
     try {
       const limits = { isolation, waitMs, maxBytes: MAX_BYTES };
       const answers = await within(this.from.fetch(broker, asking, limits), ANSWER_WITHIN_MS, 'a fetch');
-      this.failures = 0;
-      for (const [asked, { failure, records, nextOffset, isHeld }] of answers) {
-        const held = this.heldLong(asked, isHeld === true && nextOffset === asked.offset);
-        this.tellTrouble(asked.position, failure ?? held);
-        if (failure === undefined) this.take(asked, records, nextOffset);
-      }
+      for (const [asked, found] of answers) this.answered(cluster, asked, found, askedAt);
     } catch (error) {
       // Of a cluster that was given up meanwhile nothing is expected.
-      if (cluster === this.cluster) await this.failed(error, asking);
+      if (cluster === this.cluster) await this.failed(error, asking, askedAt);
     } finally {
       clearTimeout(listening);
       this.longPolls.delete(asking);
@@ -216,44 +213,52 @@ export class PartitionFetcher {
     return waitMs;
   }
 
-  private take(asked: Asking, records: FetchedBatch['records'], nextOffset: number): void {
+  private answered(cluster: Cluster, asked: Asking, found: Fetched, askedAt: number): void {
+    const { position, offset } = asked;
+    if (found.isUnread === true || !this.isFollowed(position)) return;
+    if (found.failure === undefined) {
+      const isHeld = found.isHeld === true && found.nextOffset === offset;
+      void this.rest(position, position.health.answered(isHeld ? offset : null, systemClock.monotonic()));
+      this.take(asked, found);
+      return;
+    }
+    if (mayPass(found.failure)) cluster.forget(position.topic);
+    this.unanswered(position, found.failure, askedAt);
+  }
+
+  private take(asked: Asking, { records, nextOffset, octets = 0 }: Fetched): void {
     if (!this.stands(asked) || !asked.position.flows) return;
     const { position, topic, partition, offset } = asked;
     if (nextOffset === offset) return;
     position.offset = nextOffset;
-    this.handlers.onBatch({ topic, partition, fetchedOffset: offset, nextOffset, records });
+    this.positions.delete(keyOf(position));
+    this.positions.set(keyOf(position), position);
+    const handed = this.handlers.onBatch({ topic, partition, fetchedOffset: offset, nextOffset, records, octets });
+    if (handed instanceof Promise) void this.waitFor(position, handed);
+  }
+
+  private async waitFor(position: Position, handed: Promise<void>): Promise<void> {
+    position.isBusy = true;
+    await handed.catch(() => undefined);
+    position.isBusy = false;
+    this.look();
   }
 
   /** The fetch is still waited for; its answer ends the trouble. */
   private tellSilence(asking: readonly Asking[], ms: number): void {
-    const cause = new Failure('BROKER_UNAVAILABLE', `no answer to a fetch for ${String(ms)} ms`);
-    for (const asked of asking)
-      if (this.stands(asked)) {
-        asked.position.isTroubled = true;
-        this.handlers.onTrouble({ topic: asked.topic, partition: asked.partition }, cause);
-      }
+    for (const asked of asking) if (this.stands(asked)) asked.position.health.silent(ms);
   }
 
-  /** Transactions are short, mostly, and nobody is told of those. */
-  private heldLong({ position, offset }: Asking, isHeld: boolean): Failure | null {
-    const now = systemClock.monotonic();
-    position.heldSince = isHeld ? (position.heldSince ?? now) : null;
-    const { heldMs = HELD_MS } = this.terms;
-    if (position.heldSince === null || now - position.heldSince < heldMs) return null;
-    const at = `${keyOf(position)}@${String(offset)}`;
-    return new Failure('TRANSACTION_OPEN', `${at}: a transaction has been open for ${String(heldMs)} ms or longer`);
+  private unanswered(position: Position, cause: Failure, askedAt: number): void {
+    if (this.isFollowed(position))
+      void this.rest(position, position.health.unanswered(cause, askedAt, systemClock.monotonic()));
   }
 
-  private tellTrouble(position: Position, cause: Failure | null): void {
-    const { topic, partition, isTroubled } = position;
-    position.isTroubled = cause !== null;
-    if (cause !== null || isTroubled) this.handlers.onTrouble({ topic, partition }, cause);
-    if (cause !== null) void this.rest(position);
-  }
-
-  private async rest(position: Position): Promise<void> {
+  private async rest({ topic, partition }: Position, ms: number): Promise<void> {
+    const position = this.positions.get(keyOf({ topic, partition }));
+    if (position === undefined || ms === 0) return;
     position.rests = true;
-    await systemClock.sleep(PAUSE_MAX_MS);
+    await systemClock.sleep(ms);
     position.rests = false;
     this.look();
   }
@@ -262,22 +267,28 @@ export class PartitionFetcher {
     return !this.closed && this.positions.get(keyOf(position)) === position && position.offset === offset;
   }
 
-  private async failed(error: unknown, asking: readonly Asking[] = []): Promise<void> {
+  /** Is its partition followed still, from there or from where the owner has sought since? */
+  private isFollowed(position: Position): boolean {
+    return !this.closed && this.positions.get(keyOf(position))?.health === position.health;
+  }
+
+  private async failed(error: unknown, asking: readonly Asking[], askedAt: number): Promise<void> {
     if (this.closed) return;
-    const failure = asFailure(error, asking.map(keyOf).join(', ') || 'fetching');
-    // A position that was left meanwhile may be any.
-    if (failure.code === 'CURSOR_OUT_OF_RANGE' && asking.every((asked) => this.stands(asked))) {
+    const what = asking.map(keyOf).join(', ');
+    const failure = asFailure(error, what);
+    const isOutOfRange = failure.code === 'CURSOR_OUT_OF_RANGE';
+    if (isOutOfRange && asking.every((asked) => this.stands(asked))) {
       await this.close();
       this.handlers.onCrash(failure);
       return;
     }
-    this.failures += 1;
+    // A position that was left meanwhile may be any.
+    const cause = isOutOfRange ? new Failure('BROKER_UNAVAILABLE', what, { cause: failure }) : failure;
+    for (const { position } of asking) this.unanswered(position, cause, askedAt);
     await this.drop(this.cluster);
-    await systemClock.sleep(Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.failures, 10)));
-    this.look();
   }
 
-  private async drop(used: ReturnType<FetchedFrom['cluster']> | null): Promise<void> {
+  private async drop(used: Cluster | null): Promise<void> {
     if (this.cluster === used) this.cluster = null;
     if (used !== null) await ended(used.close());
   }

@@ -16,7 +16,13 @@ interface Pending {
   readonly waitMs: number;
   readonly answer: (found?: Readonly<Record<number, readonly number[]>>, next?: number) => void;
   /** The same, but one partition has no answer. */
-  readonly without: (partition: number, found: Readonly<Record<number, readonly number[]>>) => void;
+  readonly without: (
+    partition: number,
+    found: Readonly<Record<number, readonly number[]>>,
+    code?: Failure['code'],
+  ) => void;
+  /** The same, but of one partition nothing was read. */
+  readonly unread: (partition: number, found: Readonly<Record<number, readonly number[]>>) => void;
   /** Nothing, since somebody's transaction is open at the position. */
   readonly hold: () => void;
   readonly refuse: (cause: Error) => void;
@@ -27,11 +33,15 @@ const asked: Pending[] = [];
 const taken: string[] = [];
 const crashes: unknown[] = [];
 const troubles: string[] = [];
+const forgotten: string[] = [];
+const weights: number[] = [];
 let fetcher: PartitionFetcher;
 
 /** Each partition has a broker of its own when there are several. */
 function following({
   brokers = 1,
+  leaderless = new Set<number>(),
+  onBatch = (): void | Promise<void> => undefined,
   silentMs = 3_000,
   heldMs = 30_000,
   waitMs = 100,
@@ -41,7 +51,11 @@ function following({
     cluster: () => {
       const connections = Array.from({ length: brokers }, () => new Connection('spec'));
       return {
-        leaderOf: (_, partition) => Promise.resolve(connections[partition % brokers] ?? new Connection('spec')),
+        leaderOf: (_, partition) =>
+          leaderless.has(partition)
+            ? Promise.reject(new Error('it has no leader'))
+            : Promise.resolve(connections[partition % brokers] ?? new Connection('spec')),
+        forget: (topic) => forgotten.push(topic),
         close: () => Promise.resolve(),
       };
     },
@@ -57,8 +71,20 @@ function following({
           answer: (found = {}, next) => {
             resolve(new Map(positions.map((position) => [position, fetchedAt(position, found, next)])));
           },
-          without: (missing, found) => {
-            const failure = new Failure('FETCH_BROKEN', 'its copy is damaged');
+          unread: (missed, found) => {
+            resolve(
+              new Map(
+                positions.map((position) => [
+                  position,
+                  position.partition === missed
+                    ? { ...fetchedAt(position, {}), isUnread: true }
+                    : fetchedAt(position, found),
+                ]),
+              ),
+            );
+          },
+          without: (missing, found, code = 'FETCH_BROKEN') => {
+            const failure = new Failure(code, 'the broker says so');
             resolve(
               new Map(
                 positions.map((position) => [
@@ -74,8 +100,10 @@ function following({
       }),
   };
   const handlers: FetcherHandlers = {
-    onBatch: ({ partition, fetchedOffset, records }) => {
+    onBatch: ({ partition, fetchedOffset, records, octets = 0 }) => {
+      if (octets > 0) weights.push(octets);
       taken.push(`${String(partition)}@${String(fetchedOffset)}: ${records.map(({ offset }) => offset).join(' ')}`);
+      return onBatch();
     },
     onTrouble: ({ partition }, cause) => troubles.push(`${String(partition)} ${cause?.code ?? 'goes on'}`),
     onCrash: (cause) => crashes.push(cause),
@@ -95,7 +123,7 @@ function fetchedAt(
 ): Fetched {
   const records = (found[partition] ?? []).map(recordAt);
   const nextOffset = next ?? (records.at(-1)?.offset ?? fetchedOffset - 1) + 1;
-  return { topic, partition, fetchedOffset, records, end: 99, nextOffset };
+  return { topic, partition, fetchedOffset, records, end: 99, nextOffset, octets: 100 * records.length };
 }
 
 const recordAt = (offset: number): FetchedBatch['records'][number] => ({
@@ -129,7 +157,7 @@ describe('a partition fetcher', () => {
     await fetcher.close();
     // Time limits end with what they limit.
     for (const fetch of asked) fetch.answer();
-    for (const list of [pending, asked, taken, crashes, troubles]) list.length = 0;
+    for (const list of [pending, asked, taken, crashes, troubles, forgotten, weights]) list.length = 0;
   });
 
   it('asks for all that flows with one request, from where each stands, and goes on', async () => {
@@ -171,7 +199,7 @@ describe('a partition fetcher', () => {
     expect([first, second, third].map(({ asked, waitMs }) => [asked, waitMs])).toEqual([
       ['0@5 1@5', 1_000],
       ['0@6', 100],
-      ['0@6 1@5', 1_000],
+      ['1@5 0@6', 1_000],
     ]);
   });
 
@@ -192,7 +220,7 @@ describe('a partition fetcher', () => {
     expect(second.asked).toBe('0@2 1@5');
     first.answer({ 0: [5], 1: [5] });
     second.answer({ 0: [2], 1: [5] });
-    expect((await nextFetch()).asked).toBe('0@3 1@6');
+    expect((await nextFetch()).asked).toBe('1@6 0@3');
     expect(taken).toEqual(['1@5: 5', '0@2: 2']);
   });
 
@@ -292,5 +320,118 @@ describe('a partition fetcher', () => {
     again.answer({ 0: [5] });
     await nextFetch();
     expect([troubles, crashes]).toEqual([['0 FETCH_BROKEN', '0 goes on'], []]);
+  });
+
+  it('asks first for what was served longest ago: who is behind in one answer is before the others in the next', async () => {
+    const one = following();
+    for (const partition of [0, 1, 2]) one.seek(AT(partition), 5);
+    one.flow([AT(0), AT(1), AT(2)], true);
+    (await nextFetch()).unread(2, { 0: [5], 1: [5] });
+    const second = await nextFetch();
+    expect(second.asked).toBe('2@5 0@6 1@6');
+    second.unread(1, { 0: [6], 2: [5] });
+    expect((await nextFetch()).asked).toBe('1@6 2@6 0@7');
+    expect(taken).toEqual(['0@5: 5', '1@5: 5', '2@5: 5', '0@6: 6']);
+  });
+
+  it('asks for nothing more of a partition while its owner is busy with what it got, and for the others', async () => {
+    const busy = Promise.withResolvers<undefined>();
+    const one = following({ onBatch: () => (taken.length === 1 ? busy.promise : undefined) });
+    for (const partition of [0, 1]) one.seek(AT(partition), 5);
+    one.flow([AT(0), AT(1)], true);
+    (await nextFetch()).answer({ 0: [5] });
+    const second = await nextFetch();
+    busy.resolve(undefined);
+    await new Promise(setImmediate);
+    second.answer({ 1: [5] });
+    expect([second.asked, (await nextFetch()).asked]).toEqual(['1@5', '0@6 1@6']);
+  });
+
+  it.each(['BROKER_REFUSED', 'FETCH_BROKEN'] as const)(
+    'goes on with the others where the broker says %s of one, and tells of it at once',
+    async (code) => {
+      const one = following();
+      for (const partition of [0, 1]) one.seek(AT(partition), 5);
+      one.flow([AT(0), AT(1)], true);
+      (await nextFetch()).without(0, { 1: [5] }, code);
+      expect((await nextFetch()).asked).toBe('1@6');
+      expect([taken, troubles, forgotten]).toEqual([['1@5: 5'], [`0 ${code}`], []]);
+    },
+  );
+
+  it.each(['BROKER_UNAVAILABLE', 'TOPIC_MISSING'] as const)(
+    'asks anew who leads a partition of which the broker says %s, and it alone',
+    async (code) => {
+      const one = following();
+      for (const partition of [0, 1]) one.seek(AT(partition), 5);
+      one.flow([AT(0), AT(1)], true);
+      (await nextFetch()).without(0, { 1: [5] }, code);
+      const others = await nextFetch();
+      expect([others.asked, forgotten, troubles]).toEqual(['1@6', [WIRE], []]);
+      await new Promise((resolve) => {
+        setTimeout(resolve, 150);
+      });
+      others.answer({ 1: [6] });
+      expect((await nextFetch()).asked).toBe('0@5 1@7');
+    },
+  );
+
+  it('goes on with the others where nobody leads one, and with that as soon as somebody does', async () => {
+    const leaderless = new Set([0]);
+    const one = following({ leaderless });
+    for (const partition of [0, 1]) one.seek(AT(partition), 5);
+    one.flow([AT(0), AT(1)], true);
+    const first = await nextFetch();
+    expect([first.asked, forgotten[0], troubles]).toEqual(['1@5', WIRE, []]);
+    leaderless.clear();
+    await new Promise((resolve) => {
+      setTimeout(resolve, 150);
+    });
+    first.answer({ 1: [5] });
+    expect((await nextFetch()).asked).toBe('0@5 1@6');
+  });
+
+  it('tells of all that a broker refuses to whoever asks', async () => {
+    const one = following();
+    for (const partition of [0, 1]) one.seek(AT(partition), 5);
+    one.flow([AT(0), AT(1)], true);
+    (await nextFetch()).refuse(new Failure('BROKER_REFUSED', 'who are you?'));
+    await told('0 BROKER_REFUSED', '1 BROKER_REFUSED');
+  });
+
+  it('tells its owner what it hands over of memory', async () => {
+    const one = following();
+    one.seek(AT(0), 5);
+    one.flow([AT(0)], true);
+    (await nextFetch()).answer({ 0: [5, 6] });
+    await nextFetch();
+    expect(weights).toEqual([200]);
+  });
+
+  it('takes a trouble back that it told of before its owner sought, however it sought', async () => {
+    const one = following({ silentMs: 20 });
+    one.seek(AT(0), 5);
+    one.flow([AT(0)], true);
+    const first = await nextFetch();
+    await told('0 BROKER_UNAVAILABLE');
+    one.seek(AT(0), 3);
+    first.answer();
+    await told('0 BROKER_UNAVAILABLE', '0 goes on');
+    (await nextFetch()).answer({ 0: [3] });
+    expect((await nextFetch()).asked).toBe('0@4');
+    expect(troubles).toEqual(['0 BROKER_UNAVAILABLE', '0 goes on']);
+  });
+
+  it('says nothing of what it follows no more', async () => {
+    const one = following();
+    one.seek(AT(0), 5);
+    one.flow([AT(0)], true);
+    const first = await nextFetch();
+    one.clear();
+    first.without(0, {});
+    one.seek(AT(1), 5);
+    one.flow([AT(1)], true);
+    expect((await nextFetch()).asked).toBe('1@5');
+    expect(troubles).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 // Raw reader: fetches without a group, on connections of its own, never waiting unless it is asked to.
 //
 // Invariants
-//   I1. An empty answer means the end of the partition (fetch.kafka.ts steps over what no reader may see).
+//   I1. An empty answer means the end of the partition: what no reader may see is stepped over, a request at a time, each with
+//       its own time.
 //   I2. An error of a connection costs all of them: the next attempt begins with a new cluster.
 import { listOffsetsV5 } from '@platformatic/kafka';
 import type { Connection } from '@platformatic/kafka';
@@ -18,7 +19,7 @@ import type {
 import { REQUEST_TIMEOUT_MS } from '../options.js';
 import type { Isolation, KafkaOptions } from '../options.js';
 import { ended, within } from '../time-limit.js';
-import { BrokerCluster, NoLeader } from './cluster.kafka.js';
+import { BrokerCluster } from './cluster.kafka.js';
 import { asFailure, refusalIn } from './failures.kafka.js';
 import { ANY_EPOCH, fetchFrom, ISOLATION_LEVEL } from './fetch.kafka.js';
 import type { FetchLimits } from './fetch.kafka.js';
@@ -75,39 +76,72 @@ class BrokerRawReader implements RawReader {
     });
   }
 
-  read(topic: string, partition: number, fromOffset: number, maxBytes = MAX_BYTES): Promise<FetchedBatch> {
-    return this.attempt(`${topic}/${String(partition)} at ${String(fromOffset)}`, async (cluster) => {
+  async read(topic: string, partition: number, fromOffset: number, maxBytes = MAX_BYTES): Promise<FetchedBatch> {
+    for (let offset = fromOffset; ;) {
+      const found = await this.step({ topic, partition, offset }, maxBytes);
+      if (found.records.length > 0 || found.nextOffset === offset) return { ...found, fetchedOffset: fromOffset };
+      offset = found.nextOffset;
+    }
+  }
+
+  private step(position: ReadPosition, maxBytes: number): Promise<FetchedBatch> {
+    const { topic, partition, offset } = position;
+    return this.attempt(`${topic}/${String(partition)} at ${String(offset)}`, async (cluster) => {
       const broker = await cluster.leaderOf(topic, partition);
-      const position = { topic, partition, offset: fromOffset };
       const found = (await fetchFrom(broker, [position], { isolation: this.isolation, waitMs: 0, maxBytes })).get(
         position,
       );
-      if (found?.failure !== undefined) throw found.failure;
-      const { records, nextOffset } = found ?? { records: [], nextOffset: fromOffset };
-      return { topic, partition, fetchedOffset: fromOffset, nextOffset, records };
+      if (found === undefined) throw new Error(`${topic}/${String(partition)} is not in the answer`);
+      const { failure, records, nextOffset, octets = 0 } = found;
+      if (failure !== undefined) throw failure;
+      return { topic, partition, fetchedOffset: offset, nextOffset, records, octets };
     });
   }
 
-  readMany(
+  async readMany(
     positions: readonly ReadPosition[],
     { waitMs = 0, maxBytes = MAX_BYTES }: ReadManyOptions = {},
   ): Promise<readonly ReadBatch[]> {
-    const limits = { isolation: this.isolation, waitMs: Math.min(waitMs, WAIT_MAX_MS), maxBytes };
-    return this.attempt(`${String(positions.length)} partitions`, async (cluster) => {
-      const asked = new Map<Connection, ReadPosition[]>();
-      for (const position of positions) {
-        const broker = await cluster.leaderOf(position.topic, position.partition);
-        asked.set(broker, [...(asked.get(broker) ?? []), position]);
+    const found = new Map<ReadPosition, ReadBatch>();
+    let [asked, waits] = [new Map(positions.map((position) => [position, position.offset])), waitMs];
+    while (asked.size > 0) {
+      const passed = new Map<ReadPosition, number>();
+      for (const [position, batch] of await this.stepMany(asked, { waitMs: Math.min(waits, WAIT_MAX_MS), maxBytes })) {
+        found.set(position, { ...batch, fetchedOffset: position.offset });
+        if (batch.records.length === 0 && batch.nextOffset > batch.fetchedOffset)
+          passed.set(position, batch.nextOffset);
       }
+      [asked, waits] = [passed, 0];
+    }
+    return positions.flatMap((position) => found.get(position) ?? []);
+  }
+
+  /** One request to each broker. */
+  private stepMany(
+    asked: ReadonlyMap<ReadPosition, number>,
+    limits: Required<ReadManyOptions>,
+  ): Promise<ReadonlyMap<ReadPosition, ReadBatch>> {
+    return this.attempt(`${String(asked.size)} partitions`, async (cluster) => {
+      const led = new Map<Connection, (ReadPosition & { readonly of: ReadPosition })[]>();
+      for (const [of, offset] of asked) {
+        const broker = await cluster.leaderOf(of.topic, of.partition);
+        led.set(broker, [...(led.get(broker) ?? []), { ...of, offset, of }]);
+      }
+      const terms = { ...limits, isolation: this.isolation };
       const answers = await this.polls.first(
-        [...asked].map(([broker, wanted]) => ({
+        [...led].map(([broker, wanted]) => ({
           broker,
-          named: JSON.stringify([wanted, limits]),
-          ask: () => pollOf(broker, wanted, limits),
+          named: JSON.stringify([wanted.map(({ topic, partition, offset }) => [topic, partition, offset]), terms]),
+          ask: () => pollOf(broker, wanted, terms),
         })),
       );
       const found = new Map(answers.flatMap((answer) => [...answer]));
-      return positions.flatMap((position) => found.get(placeOf(position)) ?? []);
+      return new Map(
+        [...asked.keys()].flatMap((of) => {
+          const batch = found.get(placeOf(of));
+          return batch === undefined ? [] : [[of, batch] as const];
+        }),
+      );
     });
   }
 
@@ -123,13 +157,18 @@ class BrokerRawReader implements RawReader {
         this.options,
         this.options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
       ));
+      let isAnswered = false;
+      const acting = act(used).catch((error: unknown) => {
+        isAnswered = error instanceof Failure || refusalIn(error) !== null;
+        throw error;
+      });
       try {
-        return await within(act(used), ATTEMPT_WITHIN_MS, what);
+        return await within(acting, ATTEMPT_WITHIN_MS, what);
       } catch (error) {
         const failure = asFailure(error, what);
         if (failure.code !== 'BROKER_UNAVAILABLE') throw failure;
         // Others ask by the same connections: what a broker answered says nothing against them.
-        if (error instanceof NoLeader || refusalIn(error) !== null) used.forget();
+        if (isAnswered) used.forget();
         else await this.drop(used);
         if (attempt === ATTEMPTS_MAX) throw failure;
         await systemClock.sleep(PAUSE_MS * attempt);
@@ -146,11 +185,19 @@ class BrokerRawReader implements RawReader {
 /** Without a wait every answer counts: all of them are waited for. */
 async function pollOf(broker: Connection, wanted: readonly ReadPosition[], limits: FetchLimits): Promise<Poll<Answer>> {
   const answer = new Map<string, ReadBatch>();
-  for (const [position, { failure, ...batch }] of await fetchFrom(broker, wanted, limits)) {
+  for (const [position, { failure, isHeld: _held, isUnread: _unread, ...batch }] of await fetchFrom(
+    broker,
+    wanted,
+    limits,
+  )) {
     if (failure !== undefined) throw failure;
     answer.set(placeOf(position), batch);
   }
-  const isNews = limits.waitMs > 0 && [...answer.values()].some(({ records }) => records.length > 0);
+  const isNews =
+    limits.waitMs > 0 &&
+    [...answer.values()].some(
+      ({ records, fetchedOffset, nextOffset }) => records.length > 0 || nextOffset > fetchedOffset,
+    );
   return { answer, isNews };
 }
 

@@ -7,7 +7,8 @@
 //   R2. Nothing of a batch counts whose checksum does not fit, but the place it takes.
 //   R3. No length is believed that leads nowhere: behind it a batch begins whose own checksum fits, or reading stops before it.
 //   R4. A set is read as far as it takes no more memory than a batch may: what is compressed well comes bit by bit. So are the
-//       sets of one answer together, but for the first batch of each.
+//       sets of one answer together: the one that goes beyond ends with its batch, and none is read behind it.
+//   R5. What was aborted is not even decompressed: nobody pays for what nobody sees.
 //
 // Grammar: see record-batch.kafka.ts.
 import { crc32c } from '@platformatic/kafka';
@@ -31,6 +32,10 @@ const PRODUCER_ID_AT = 43;
 const COUNT_AT = 57;
 const RECORDS_AT = 61;
 const MAGIC = 2;
+const IS_TRANSACTIONAL = 1 << 4;
+const IS_CONTROL = 1 << 5;
+/** Type of a control record that aborts: the second 16-bit integer of its key. */
+const ABORT = 0;
 
 /** A batch as it lies in the log; without records when it cannot be read. */
 export interface StoredBatch {
@@ -42,6 +47,8 @@ export interface StoredBatch {
   readonly producerId: bigint;
   readonly records: readonly FetchedRecord[];
   readonly unreadable: Unreadable | null;
+  /** No reader sees what it holds: a control batch, or one of a transaction that was aborted. */
+  readonly isHidden: boolean;
   /** What its records take in memory, about, octets. */
   readonly cost: number;
 }
@@ -61,13 +68,56 @@ export interface RecordSet {
   readonly broken: BrokenFrame | null;
 }
 
+/** Transactions that were aborted, as an answer names them: from which offset on, and of which producer. */
+export type AbortedTransactions = readonly { readonly producerId: bigint; readonly firstOffset: bigint }[];
+
+/** Tells which batches of an answer no reader may see: it is asked of one after the other. */
+export class HiddenBatches {
+  #waiting: AbortedTransactions;
+  readonly #aborting = new Set<bigint>();
+
+  constructor(aborted: AbortedTransactions) {
+    this.#waiting = aborted;
+  }
+
+  /** Is it of a transaction that was aborted? Its head says so. */
+  aborts({ firstOffset, lastOffsetDelta, attributes, producerId }: Omit<StoredBatch, 'records'>): boolean {
+    const last = firstOffset + BigInt(lastOffsetDelta);
+    for (const aborted of this.#waiting) if (aborted.firstOffset <= last) this.#aborting.add(aborted.producerId);
+    this.#waiting = this.#waiting.filter((aborted) => aborted.firstOffset > last);
+    return (attributes & (IS_TRANSACTIONAL | IS_CONTROL)) === IS_TRANSACTIONAL && this.#aborting.has(producerId);
+  }
+
+  /** The same, or does it say how a transaction ended? With its records. */
+  hides(batch: StoredBatch): boolean {
+    if (this.aborts(batch)) return true;
+    if (!isControl(batch)) return false;
+    if (batch.records[0]?.key?.readInt16BE(2) === ABORT) this.#aborting.delete(batch.producerId);
+    return true;
+  }
+}
+
+function isControl({ attributes }: Pick<StoredBatch, 'attributes'>): boolean {
+  return (attributes & IS_CONTROL) !== 0;
+}
+
 /** Cost of the batches of one set, or of all in one answer, after which no more is read: the rest is asked for again. */
 export const SET_COST_MAX = PLAIN_MAX;
 /** Bytes of a broken frame that are kept: its head, and what tells people whose it was. */
 const BROKEN_BYTES_MAX = 4_096;
 
+/** How a set is read. */
+export interface ReadTerms {
+  readonly costMax?: number;
+  /** Default: control batches alone are hidden. */
+  readonly hidden?: HiddenBatches;
+}
+
 /** Reads a set of batches as a broker sends it: the last may be cut off, and is asked for again. Its first is read at any cost. */
-export function readRecordSet(set: Buffer, costMax = SET_COST_MAX): RecordSet {
+export function readRecordSet(
+  set: Buffer,
+  { costMax = SET_COST_MAX, hidden = new HiddenBatches([]) }: ReadTerms = {},
+): RecordSet {
   const batches: StoredBatch[] = [];
   let cost = 0;
   for (let at = 0; set.length - at >= FRAME_BYTES && (at === 0 || cost < costMax);) {
@@ -82,7 +132,9 @@ export function readRecordSet(set: Buffer, costMax = SET_COST_MAX): RecordSet {
     }
     const wrong = mismatchIn(set.subarray(at, end));
     if (wrong !== null && !isWholeBatch(set, end)) return { batches, broken: brokenAt(set, at, wrong) };
-    const stored = readStored(set.subarray(at, end), wrong, nextOffset(set, end));
+    const bytes = set.subarray(at, end);
+    const stored =
+      wrong === null ? readStored(bytes, nextOffset(set, end), hidden) : unreadable(bytes, nextOffset(set, end), wrong);
     batches.push(stored);
     cost += stored.cost;
     at = end;
@@ -117,16 +169,17 @@ function mismatchIn(bytes: Buffer): string | null {
     : 'its checksum does not fit: the stored bytes were altered';
 }
 
-/** Reads a batch whose checksum was looked at: `wrong` says why nothing in it can be believed. */
-function readStored(bytes: Buffer, wrong: string | null, next: bigint | null): StoredBatch {
-  if (wrong !== null) return unreadable(bytes, next, wrong);
+/** Reads a batch whose checksum fits. */
+function readStored(bytes: Buffer, next: bigint | null, hidden: HiddenBatches): StoredBatch {
   const head = headOf(bytes);
+  if (hidden.aborts(head)) return { ...head, isHidden: true };
   try {
-    return { ...head, ...recordsIn(bytes, head), unreadable: null };
+    const stored = { ...head, ...recordsIn(bytes, head) };
+    return { ...stored, isHidden: hidden.hides(stored) };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const { attributes, producerId, lastOffsetDelta } = head;
-    return { ...unreadable(bytes, next, why), attributes, producerId, lastOffsetDelta };
+    return { ...unreadable(bytes, next, why), attributes, producerId, lastOffsetDelta, isHidden: isControl(head) };
   }
 }
 
@@ -160,6 +213,7 @@ function headOf(bytes: Buffer): StoredBatch {
     producerId: bytes.readBigInt64BE(PRODUCER_ID_AT),
     records: [],
     unreadable: null,
+    isHidden: false,
     cost: 0,
   };
 }

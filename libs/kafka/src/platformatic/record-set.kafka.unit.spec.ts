@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { crc32c, createRecordsBatch } from '@platformatic/kafka';
-import { visibleIn } from './fetch.kafka.js';
+import { visibleIn } from './fetch-answer.kafka.js';
 import { PLAIN_MAX } from './decompress.kafka.js';
 import { readRecordSet } from './record-set.kafka.js';
 import { BATCH_RECORDS_MAX } from './records.kafka.js';
@@ -32,7 +32,7 @@ function holding(batch: Buffer, records: Buffer): Buffer {
 }
 
 const readFrom = (position: number, ...set: readonly Buffer[]): ReturnType<typeof visibleIn> =>
-  visibleIn({ ...readRecordSet(Buffer.concat(set)), abortedTransactions: null }, position);
+  visibleIn(readRecordSet(Buffer.concat(set)), position);
 const seen = (position: number, ...set: readonly Buffer[]): readonly string[] =>
   readFrom(position, ...set).records.map(({ offset, key, unreadable }) =>
     unreadable === undefined ? `${String(offset)} ${String(key)}` : `${String(offset)} unreadable`,
@@ -100,7 +100,7 @@ describe('a set of record batches', () => {
 
   it('is read up to what is left of its answer, and its first batch at any cost', () => {
     const set = Buffer.concat([batchAt(0), batchAt(2), batchAt(4)]);
-    const read = (costMax?: number): number => readRecordSet(set, costMax).batches.length;
+    const read = (costMax = Infinity): number => readRecordSet(set, { costMax }).batches.length;
     const { cost } = readRecordSet(batchAt(0)).batches[0] ?? { cost: 0 };
     expect([read(), read(cost + 1), read(0), read(-1)]).toEqual([3, 2, 1, 1]);
   });
