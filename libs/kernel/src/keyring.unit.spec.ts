@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { generateKeyPairSync } from 'node:crypto';
-import { parseKeyring, publicKeyText, signerOf, speakerOf, speaksFor, speaksUnder, observersIn } from './keyring.js';
+import {
+  ProvenSignatures,
+  parseKeyring,
+  publicKeyText,
+  signerOf,
+  speakerOf,
+  speaksFor,
+  speaksUnder,
+  observersIn,
+} from './keyring.js';
 
 const pair = generateKeyPairSync('ed25519');
 const entry = {
@@ -11,6 +20,36 @@ const entry = {
   tenants: ['*'],
 };
 const ringOf = (...keys: readonly object[]): string => JSON.stringify({ keys });
+
+describe('signatures that were checked', () => {
+  it.each([
+    ['one that proves its text', true],
+    ['one that is none', false],
+  ])('are checked once, however often they come: %s', (_what, isGenuine) => {
+    let checked = 0;
+    const { proves } = new ProvenSignatures(1, () => {
+      checked += 1;
+      return isGenuine;
+    });
+    const said = Array.from({ length: 1_000 }, () => proves(pair.publicKey, 'text', Buffer.alloc(64, 7)));
+    expect([new Set(said), checked]).toEqual([new Set([isGenuine]), 1]);
+  });
+
+  it('say nothing of another text, another signature or another key', () => {
+    const other = generateKeyPairSync('ed25519').publicKey;
+    let checked = 0;
+    const { proves } = new ProvenSignatures(1, () => (checked += 1) < 0);
+    const [one, two] = [Buffer.alloc(64, 1), Buffer.alloc(64, 2)];
+    for (const [key, text, signature] of [
+      [pair.publicKey, 'a', one],
+      [pair.publicKey, 'b', one],
+      [pair.publicKey, 'b', two],
+      [other, 'b', two],
+    ] as const)
+      proves(key, text, signature);
+    expect(checked).toBe(4);
+  });
+});
 
 describe('a keyring', () => {
   it('knows whom a key speaks for', () => {

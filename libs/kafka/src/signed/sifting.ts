@@ -2,6 +2,9 @@
 //
 // A batch carries its signature on its first record, and lies in one piece: a log has one request in flight, and a broker
 // keeps what came in one request together. What no signature of the owner covers is void, whatever it follows.
+//
+// Invariants
+//   S1. No record is hashed twice: a batch has one signature, so that what says it goes on over another is none.
 import { readBatchHeader, SIGNATURE } from './signature.js';
 import type { SignatureHeader } from './signature.js';
 import type { FetchedRecord } from '../kafka.port.js';
@@ -16,28 +19,35 @@ export interface Sifted {
   readonly records: readonly FetchedRecord[];
   /** Those of them that nobody vouches for. */
   readonly unvouched: readonly StampedOffset[];
-  /** Records from here on may be the beginning of a batch whose rest was not read. */
+  /** Records from here on were not sifted. */
   readonly rest: readonly FetchedRecord[];
+  /** They may be the beginning of a batch whose rest was not read; where not, as much was judged as was asked for. */
+  readonly isUnfinished: boolean;
 }
+
+/** What is judged in one go: a signature counts as much as hashing so many records. */
+const SIGNATURE_COST = 100;
 
 /**
  * Sifts consecutive records of one partition, of which the first is not inside a batch, up to one that says that a batch begins
  * which ends behind them: whether it does is seen by reading on.
  *
- * Shape:  `records` and `rest` together are as many as were given.
+ * Shape:  `records` and `rest` together are as many as were given. `costMax`: about how many records are hashed; a signature counts as 100.
  */
-export function sift(given: readonly FetchedRecord[], isGenuine: IsGenuine): Sifted {
+export function sift(given: readonly FetchedRecord[], isGenuine: IsGenuine, costMax = Infinity): Sifted {
   const records: FetchedRecord[] = [];
   const unvouched: StampedOffset[] = [];
-  let at = 0;
-  for (let first = given[at]; first !== undefined; first = given[at]) {
-    const size = genuineAt(given, at, isGenuine);
-    if (size === 'unfinished') return { records, unvouched, rest: given.slice(at) };
-    records.push(...(size === 0 ? [voided(first)] : given.slice(at, at + size)));
-    if (size === 0) unvouched.push(stampOf(first));
-    at += Math.max(1, size);
+  let [at, cost] = [0, 0];
+  for (let first = given[at]; first !== undefined && cost < costMax; first = given[at]) {
+    const claim = claimAt(given, at);
+    if (claim === 'unfinished') return { records, unvouched, rest: given.slice(at), isUnfinished: true };
+    cost += claim === null ? 0 : claim.batch.length + SIGNATURE_COST;
+    const isOwners = claim !== null && isGenuine(claim.batch, claim.header);
+    records.push(...(isOwners ? claim.batch : [voided(first)]));
+    if (!isOwners) unvouched.push(stampOf(first));
+    at += isOwners ? claim.batch.length : 1;
   }
-  return { records, unvouched, rest: [] };
+  return { records, unvouched, rest: given.slice(at), isUnfinished: false };
 }
 
 /** Sifts a partition from its start as its records come; holds no more than one batch. */
@@ -75,15 +85,24 @@ export function* siftAll(given: Iterable<FetchedRecord>, isGenuine: IsGenuine): 
   yield* sieve.end();
 }
 
-/** Records of the batch that begins here; 0 when none of the owner's does. */
-function genuineAt(given: readonly FetchedRecord[], at: number, isGenuine: IsGenuine): number | 'unfinished' {
+/** A batch that somebody says begins here; null where nobody does, or where it cannot be one. */
+function claimAt(
+  given: readonly FetchedRecord[],
+  at: number,
+): { readonly header: SignatureHeader; readonly batch: readonly FetchedRecord[] } | null | 'unfinished' {
   const first = given[at];
   const header = readBatchHeader(first?.headers[SIGNATURE]);
-  if (first === undefined || header === null) return 0;
-  const last = given[at + header.count - 1];
+  if (first === undefined || header === null) return null;
+  const end = at + header.count;
+  for (let inside = at + 1; inside < Math.min(end, given.length); inside += 1) if (isSigned(given[inside])) return null;
+  const last = given[end - 1];
   if (last === undefined) return 'unfinished';
-  const isWhole = last.offset === first.offset + header.count - 1;
-  return isWhole && isGenuine(given.slice(at, at + header.count), header) ? header.count : 0;
+  return last.offset === first.offset + header.count - 1 ? { header, batch: given.slice(at, end) } : null;
+}
+
+/** Does it say that it carries a signature? Of a batch the first record does, and no other. */
+export function isSigned(record: FetchedRecord | undefined): boolean {
+  return record?.headers[SIGNATURE] !== undefined;
 }
 
 /** The same place without key and value, which makes it void. */

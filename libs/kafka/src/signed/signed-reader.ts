@@ -15,11 +15,13 @@ import type {
 import { stampOf } from '../stamped-offset.js';
 import type { StampedOffset } from '../stamped-offset.js';
 import { readBatchHeader, SIGNATURE, SIGNED_RECORDS_MAX } from './signature.js';
-import { sift, voided } from './sifting.js';
+import { isSigned, sift, voided } from './sifting.js';
 import type { IsGenuine, Sifted } from './sifting.js';
 
 /** A batch of a log is smaller (L4), so one fetch holds it whole. */
 const FETCH_BYTES = 1 << 20;
+/** Records hashed in one turn of the event loop, about: somebody may have written as many signatures as there is room for. */
+const SIFTED_AT_ONCE = 20_000;
 
 /** How the batches of one partition are told from what strangers wrote. */
 export interface LogJudge {
@@ -59,12 +61,17 @@ export class LogSieve {
     const kept: FetchedRecord[] = [];
     const unvouched: StampedOffset[] = [];
     for (let left = records; ;) {
-      const found = sift(left, isGenuine);
-      kept.push(...found.records);
-      unvouched.push(...found.unvouched);
+      const found = sift(left, isGenuine, SIFTED_AT_ONCE);
+      for (const record of found.records) kept.push(record);
+      for (const stamp of found.unvouched) unvouched.push(stamp);
       const [begun] = found.rest;
+      if (begun !== undefined && !found.isUnfinished) {
+        await turn();
+        left = found.rest;
+        continue;
+      }
       if (begun === undefined || (await ahead.isBatch(found.rest, isGenuine)))
-        return { records: kept, unvouched, rest: found.rest };
+        return { records: kept, unvouched, rest: found.rest, isUnfinished: begun !== undefined };
       kept.push(voided(begun));
       unvouched.push(stampOf(begun));
       left = found.rest.slice(1);
@@ -115,6 +122,7 @@ class Ahead {
       whole.push(...next);
     }
     const batch = whole.slice(0, header.count);
+    if (batch.slice(1).some(isSigned)) return false;
     return batch.length === header.count && bytesOf(batch) < FETCH_BYTES && isGenuine(batch, header);
   }
 
@@ -131,13 +139,18 @@ function bytesOf(records: readonly FetchedRecord[]): number {
   return records.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0);
 }
 
-/** Only the batch that reaches into what follows is of interest: it begins where a header says so, of a forger's perhaps. */
+/** Only the batch that reaches into what follows is of interest: it begins at the last signature before it, of a forger's perhaps. */
 function reachingInto(before: readonly FetchedRecord[], first: FetchedRecord): readonly FetchedRecord[] {
-  const start = before.findIndex(({ offset, headers }) => {
-    const header = readBatchHeader(headers[SIGNATURE]);
-    return header !== null && offset + header.count > first.offset;
+  const start = before.findLastIndex(isSigned);
+  const header = readBatchHeader(before[start]?.headers[SIGNATURE]);
+  return header !== null && (before[start]?.offset ?? 0) + header.count > first.offset ? before.slice(start) : [];
+}
+
+/** Lets everybody else have a turn. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
   });
-  return start === -1 ? [] : before.slice(start);
 }
 
 /** A reader that gives logs as their owners signed them. */

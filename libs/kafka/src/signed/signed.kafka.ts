@@ -28,7 +28,7 @@ import { LogSieve, signedReader } from './signed-reader.js';
 import type { LogJudge } from './signed-reader.js';
 import { judgingOf } from './signing.js';
 import type { Judging, Signing } from './signing.js';
-import { vouchedBatch } from './vouchers.js';
+import { vouchedAtOnce, vouchedBatch } from './vouchers.js';
 
 /**
  * Signs what goes out through a cluster and judges what comes in.
@@ -140,9 +140,11 @@ function logJudge({ ownerOf, keyring, onUnvouched }: Signing): LogJudge {
       const owner = ownerOf(topic);
       if (owner === null) return null;
       return (batch, { keyId, signedAt, signature }) => {
+        const key = keyring().get(keyId);
+        if (key === undefined || !key.roles.includes('service') || !speaksUnder(key, owner)) return false;
         const text = logText({ topic, partition, signedAt }, batch);
         const speaker = speakerOf(keyring(), { keyId, text, signature, signedAt });
-        return typeof speaker !== 'string' && speaker.roles.includes('service') && speaksUnder(speaker, owner);
+        return typeof speaker !== 'string';
       };
     },
     onUnvouched: (topic, partition, records) => onUnvouched?.(topic, partition, records),
@@ -169,7 +171,8 @@ function vouching(reader: RawReader, judging: Judging): RawReader {
   return {
     ...reader,
     read: async (...asked) => vouchedBatch(await reader.read(...asked), judging),
-    readMany: async (...asked) => (await reader.readMany(...asked)).map((batch) => vouchedBatch(batch, judging)),
+    readMany: async (...asked) =>
+      Promise.all((await reader.readMany(...asked)).map((batch) => vouchedBatch(batch, judging))),
   };
 }
 
@@ -178,11 +181,13 @@ interface Turn {
   /** Records of a log whose batch has not come whole. */
   rest: readonly FetchedRecord[];
   handing: Promise<void>;
+  /** Batches that are judged, or wait for that. */
+  waiting: number;
 }
 
 /**
- * Hands over what it judged, in order. A look back for the beginning of a batch takes a while; what comes after waits for it, and
- * what was fetched before a pause or a seek may arrive behind it, as the port says.
+ * Hands over what it judged, in order. To judge takes a while, and so does a look back for the beginning of a batch; nothing more of
+ * the partition is fetched meanwhile, and what was fetched before a pause or a seek may arrive behind it, as the port says.
  */
 class SignedConsumer implements InputConsumer {
   private readonly turns = new Map<string, Turn>();
@@ -211,15 +216,11 @@ class SignedConsumer implements InputConsumer {
         handlers.onAssigned(assignment);
       },
       onBatch: (batch) => {
-        if (this.judging.signing.ownerOf(batch.topic) === null) handlers.onBatch(vouchedBatch(batch, this.judging));
-        else this.queue(batch, handlers);
+        const judged = this.judgedAtOnce(batch);
+        return judged === null ? this.queue(batch, handlers) : handlers.onBatch(judged);
       },
-      onTrouble: (at, cause) => {
-        handlers.onTrouble(at, cause);
-      },
-      onCrash: (cause) => {
-        handlers.onCrash(cause);
-      },
+      onTrouble: handlers.onTrouble.bind(handlers),
+      onCrash: handlers.onCrash.bind(handlers),
     });
   }
 
@@ -243,28 +244,45 @@ class SignedConsumer implements InputConsumer {
     await reader?.close();
   }
 
-  private queue(batch: FetchedBatch, handlers: InputHandlers): void {
-    const id = `${batch.topic}/${String(batch.partition)}`;
-    const turn = this.turns.get(id) ?? { rest: [], handing: Promise.resolve() };
-    this.turns.set(id, turn);
-    const { generation } = this;
-    turn.handing = turn.handing.then(async () => {
-      if (this.isStopped || generation !== this.generation || this.turns.get(id) !== turn) return;
-      await this.handOver(batch, turn, handlers, generation);
-    });
+  /** A few records of a wire are judged in no time; null for others, and behind what is not judged yet. */
+  private judgedAtOnce(batch: FetchedBatch): FetchedBatch | null {
+    const { topic, partition } = batch;
+    const isBehind = (this.turns.get(`${topic}/${String(partition)}`)?.waiting ?? 0) > 0;
+    return isBehind || this.judging.signing.ownerOf(topic) !== null ? null : vouchedAtOnce(batch, this.judging);
   }
 
-  private async handOver(batch: FetchedBatch, turn: Turn, handlers: InputHandlers, generation: number): Promise<void> {
-    const joined = joinedTo(turn.rest, batch);
+  private queue(batch: FetchedBatch, handlers: InputHandlers): Promise<void> {
+    const id = `${batch.topic}/${String(batch.partition)}`;
+    const turn = this.turns.get(id) ?? { rest: [], handing: Promise.resolve(), waiting: 0 };
+    this.turns.set(id, turn);
+    const { generation } = this;
+    turn.waiting += 1;
+    turn.handing = turn.handing.then(async () => {
+      if (this.isStopped || generation !== this.generation || this.turns.get(id) !== turn) return;
+      await this.handOver(batch, turn, handlers);
+      turn.waiting -= 1;
+    });
+    return turn.handing;
+  }
+
+  private async handOver(batch: FetchedBatch, turn: Turn, handlers: InputHandlers): Promise<void> {
+    const { generation } = this;
     try {
-      const sifted = await this.sieve.sifted(joined);
+      const judged = await this.judged(batch, turn);
       if (this.isStopped || generation !== this.generation) return;
-      turn.rest = joined.records.filter(({ offset }) => offset >= sifted.nextOffset);
-      handlers.onBatch(sifted);
+      await handlers.onBatch(judged);
     } catch (cause) {
       // Whoever reads makes a new consumer, and seeks: nothing was handed over that was not judged.
       if (!this.isStopped && generation === this.generation) handlers.onCrash(cause);
     }
+  }
+
+  private async judged(batch: FetchedBatch, turn: Turn): Promise<FetchedBatch> {
+    if (this.judging.signing.ownerOf(batch.topic) === null) return vouchedBatch(batch, this.judging);
+    const joined = joinedTo(turn.rest, batch);
+    const sifted = await this.sieve.sifted(joined);
+    turn.rest = joined.records.filter(({ offset }) => offset >= sifted.nextOffset);
+    return sifted;
   }
 
   private lookBack(): Promise<RawReader> {

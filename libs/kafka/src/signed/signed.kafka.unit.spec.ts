@@ -1,9 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '@recourse/kernel';
-import type { FetchedBatch, FetchedRecord, Kafka, OutgoingRecord } from '../kafka.port.js';
+import type {
+  FetchedBatch,
+  FetchedRecord,
+  InputConsumer,
+  InputHandlers,
+  Kafka,
+  OutgoingRecord,
+} from '../kafka.port.js';
 import { MemoryBroker } from '../memory/broker.memory.js';
 import { testKeys } from '../testing/test-keys.js';
 import { SHARED_MAX, SIGNATURE } from './signature.js';
+import { sift } from './sifting.js';
 import { signedKafka } from './signed.kafka.js';
 import type { Signing } from './signing.js';
 
@@ -165,7 +173,9 @@ describe('a log whose owner signs', () => {
         consumer.seek(LOG, 0, 1);
         consumer.resume([{ topic: LOG, partition: 0 }]);
       },
-      onBatch: (batch) => batches.push(batch),
+      onBatch: (batch) => {
+        batches.push(batch);
+      },
       onTrouble: () => undefined,
       onCrash: (cause) => {
         throw cause;
@@ -230,6 +240,152 @@ describe('a record on a wire', () => {
     await scene.send(scene.as('payments'));
     await scene.clock.advance(-600_000);
     expect(await scene.voucher()).toBe('SIGNATURE_STALE');
+  });
+});
+
+describe('a flood of records that nobody signed, or one that comes over and over', () => {
+  const FLOOD = 2_000;
+  const header = (signature: Buffer): string => `v1 payments ${String(NOW)} 1 ${signature.toString('base64')}`;
+
+  /** Records that were judged in each turn of the event loop, while the promise is waited for. */
+  async function judgedPerTurn(judges: (keyring: Signing['keyring']) => Promise<unknown>): Promise<readonly number[]> {
+    const turns = [0];
+    const reading = judges(() => {
+      turns.push((turns.pop() ?? 0) + 1);
+      return keys.keyring;
+    });
+    let isOver = false;
+    const watching = (async () => {
+      while (!isOver) {
+        turns.push(0);
+        await new Promise(setImmediate);
+      }
+    })();
+    await reading;
+    isOver = true;
+    await watching;
+    return turns;
+  }
+
+  async function flooded(): Promise<Scene> {
+    const scene = await Scene.with();
+    const flood = Array.from({ length: FLOOD }, (_, n) => ({
+      ...recordOf(String(n)),
+      headers: { [SIGNATURE]: header(Buffer.alloc(64, 7)) },
+    }));
+    await (await scene.raw().wireProducer()).send(WIRE, flood);
+    return scene;
+  }
+
+  it('is judged some hundreds at a time, each by itself, by whoever reads', async () => {
+    const scene = await flooded();
+    let judged: readonly FetchedRecord[] = [];
+    const turns = await judgedPerTurn(async (keyring) => {
+      const reader = await scene.as('owner', { keyring }).rawReader();
+      judged = (await reader.read(WIRE, 0, 0)).records;
+    });
+    expect(judged.map(({ voucher }) => (voucher?.kind === 'refused' ? voucher.reason : 'vouched'))).toEqual(
+      Array.from({ length: FLOOD }, () => 'SIGNATURE_INVALID'),
+    );
+    expect([Math.max(...turns) <= 500, turns.filter((count) => count > 0).length]).toEqual([true, 4]);
+  });
+
+  it('is judged by a consumer before it wants more of its partition', async () => {
+    const scene = await flooded();
+    const { records } = await (await scene.raw().rawReader()).read(WIRE, 0, 0);
+    const fetcher: { handlers?: InputHandlers } = {};
+    const plain: InputConsumer = {
+      name: 'plain',
+      start: (handlers) => {
+        fetcher.handlers = handlers;
+        return Promise.resolve();
+      },
+      seek: () => undefined,
+      pause: () => undefined,
+      resume: () => undefined,
+      stop: () => Promise.resolve(),
+    };
+    const consumer = signedKafka(
+      { ...scene.raw(), inputConsumer: () => plain },
+      { signer: null, keyring: () => keys.keyring, ownerOf: () => null, clock: scene.clock },
+    ).inputConsumer({ groupId: 'g', aligned: [WIRE], broadcast: [] });
+    const taken: number[] = [];
+    await consumer.start({
+      onAssigned: () => undefined,
+      onBatch: (batch) => {
+        taken.push(batch.records.length);
+      },
+      onTrouble: () => undefined,
+      onCrash: (cause) => {
+        throw cause;
+      },
+    });
+    const handed = fetcher.handlers?.onBatch({
+      topic: WIRE,
+      partition: 0,
+      fetchedOffset: 0,
+      nextOffset: records.length,
+      records,
+    });
+    expect(taken).toEqual([]);
+    await handed;
+    expect(taken).toEqual([FLOOD]);
+  });
+});
+
+describe('a log in which a stranger writes more signatures than there is room for', () => {
+  const claims = (count: number, every: number): OutgoingRecord[] =>
+    Array.from({ length: count }, (_, n) => ({
+      ...recordOf(String(n)),
+      ...(n % every === 0 ? { headers: { [SIGNATURE]: 'v1 owner 1 2000 AAAA' } } : {}),
+    }));
+
+  it.each([
+    ['on each record', 1, 0],
+    ['on every tenth', 10, 0],
+  ])('hashes none that says it goes on over another: %s', (_where, every, hashed) => {
+    let records = 0;
+    const given = claims(6_000, every).map((record, offset) => ({
+      offset,
+      timestamp: 0,
+      key: record.key,
+      value: record.value,
+      headers: Object.fromEntries(
+        Object.entries(record.headers ?? {}).map(([name, text]) => [name, Buffer.from(text)]),
+      ),
+    }));
+    const { rest } = sift(given.slice(0, -2_000), (batch) => {
+      records += batch.length;
+      return false;
+    });
+    expect([records, rest.length <= every]).toEqual([hashed, true]);
+  });
+
+  it('is sifted a piece at a time, and its owner goes on behind it', async () => {
+    const scene = await Scene.with(['a', 'b']);
+    for (let n = 0; n < 300; n += 1) await scene.append(scene.raw(), ['x'], { [SIGNATURE]: 'v1 owner 1 1 AAAA' });
+    await scene.append(scene.as('owner'), ['c', 'd']);
+    let turns = 0;
+    let isOver = false;
+    const watching = (async () => {
+      for (; !isOver; turns += 1) await new Promise(setImmediate);
+    })();
+    const values = await scene.read();
+    isOver = true;
+    await watching;
+    expect(values).toEqual(['a', 'b', ...Array.from({ length: 300 }, () => null), 'c', 'd']);
+    expect(turns).toBeGreaterThan(1);
+  });
+
+  it('asks nobody’s key for a hash that is not a service’s of that log', async () => {
+    const scene = await Scene.with();
+    await scene.append(scene.as('other'), ['forged']);
+    let asked = 0;
+    const keyring: Signing['keyring'] = () => {
+      asked += 1;
+      return keys.keyring;
+    };
+    expect([await scene.read(0, scene.as('owner', { keyring })), asked]).toEqual([[null], 1]);
   });
 });
 

@@ -4,6 +4,7 @@ import type { Clock, Failure, Keyring, KnownKey, Signer } from '@recourse/kernel
 import type { Voucher } from '../kafka.port.js';
 import type { StampedOffset } from '../stamped-offset.js';
 import { HeaderReader, WireTexts } from './signature.js';
+import { Turns } from './turns.js';
 
 /** How a process signs, and whom it believes. */
 export interface Signing {
@@ -28,6 +29,9 @@ export interface Signing {
 export interface Judging {
   readonly signing: Signing;
   readonly proven: ProvenSignatures;
+  /** The same of records that were signed alone: the last of each key. */
+  readonly alone: ProvenSignatures;
+  readonly turns: Turns;
   readonly headers: HeaderReader;
   readonly texts: WireTexts;
   /** What was last said of a key that nobody observes; a key that changes is another object. */
@@ -36,5 +40,14 @@ export interface Judging {
 
 /** Begins to judge, with nothing checked. */
 export function judgingOf(signing: Signing): Judging {
-  return { signing, proven: new ProvenSignatures(), headers: new HeaderReader(), texts: new WireTexts(), last: null };
+  const [proven, alone] = [new ProvenSignatures(), new ProvenSignatures(1)];
+  return {
+    signing,
+    proven,
+    alone,
+    turns: new Turns(),
+    headers: new HeaderReader(),
+    texts: new WireTexts(),
+    last: null,
+  };
 }
