@@ -6,7 +6,7 @@
 //   I3. Who asks for a refresh gets a read that began after it asked; all who wait get the same one.
 import { Failure, InvariantViolation } from '@recourse/kernel';
 import type { FetchedBatch, Kafka, RawReader, ReadBatch, ReadPosition } from '@recourse/kafka';
-import { shortAt } from './log-end.js';
+import { cutAmong, shortAt } from './log-end.js';
 import { OwnLog } from './own-log.js';
 import type { OwnLogOptions } from './own-log.js';
 import type { AcceptedRecord, BroadcastView, Doc, Views, ViewSpec } from './service-core.js';
@@ -121,7 +121,7 @@ export class ViewSet implements Pick<Views, 'view'> {
     return [...this.#views.values()];
   }
 
-  /** Reads every view to the end seen after the call. Errors: Failure(LOG_CUT) when a log ends before what was read of it; those of broker and registry. */
+  /** Reads every view to the end seen after the call. Errors: Failure(LOG_CUT) when a log ends before what was read of it, Failure(LOG_FRONT_CUT) when it begins behind that; those of broker and registry. */
   refresh(): Promise<void> {
     this.#next ??= this.#refreshAfter(this.#running);
     return this.#next;
@@ -211,7 +211,7 @@ async function readMany(reader: RawReader, positions: readonly ReadPosition[]): 
     return await reader.readMany(positions);
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.code !== 'CURSOR_OUT_OF_RANGE') throw cause;
-    throw new Failure('LOG_CUT', `a log ends before what was read of it: ${cause.message}`);
+    throw await cutAmong(reader, positions, cause);
   }
 }
 

@@ -140,20 +140,36 @@ describe('a view of a broadcast log', () => {
   it('says that its log was cut where it ends before what was read of it', async () => {
     const { views } = await stage(['a']);
     await expect(views.atLeast('statements', 0, 2)).rejects.toMatchObject({ code: 'LOG_CUT' });
-    const cut = new ViewSet(
-      views.all(),
-      {
-        rawReader: () =>
-          Promise.resolve({
-            range: () => Promise.reject(new Error('not asked')),
-            read: () => Promise.reject(new Error('not asked')),
-            readMany: () => Promise.reject(new Failure('CURSOR_OUT_OF_RANGE', 'below')),
-            close: () => Promise.resolve(),
-          }),
-      },
-      () => 0,
-    );
-    await expect(cut.refresh()).rejects.toMatchObject({ code: 'LOG_CUT' });
+  });
+
+  it.each([
+    ['begins behind where it is to be read', { low: 3, high: 9 }, 'LOG_FRONT_CUT', 'begins at offset 3'],
+    ['ends before what was read of it', { low: 0, high: -1 }, 'LOG_CUT', 'ends at -1'],
+  ] as const)('names the log that %s, and what is wrong with it', async (_what, range, code, says) => {
+    const { views } = await stage(['a']);
+    const reader = {
+      range: (topic: string) => Promise.resolve(topic === TOPIC ? range : { low: 0, high: 0 }),
+      read: () => Promise.reject(new Error('not asked')),
+      readMany: () => Promise.reject(new Failure('CURSOR_OUT_OF_RANGE', '12 partitions')),
+      close: () => Promise.resolve(),
+    };
+    const cut = new ViewSet(views.all(), { rawReader: () => Promise.resolve(reader) }, () => 0);
+    await expect(cut.refresh()).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(`${TOPIC}/0 ${says}`),
+    });
+  });
+
+  it('blames no log that reaches by now to where it is to be read', async () => {
+    const { views } = await stage(['a']);
+    const reader = {
+      range: () => Promise.resolve({ low: 0, high: 1 }),
+      read: () => Promise.reject(new Error('not asked')),
+      readMany: () => Promise.reject(new Failure('CURSOR_OUT_OF_RANGE', '12 partitions')),
+      close: () => Promise.resolve(),
+    };
+    const moved = new ViewSet(views.all(), { rawReader: () => Promise.resolve(reader) }, () => 0);
+    await expect(moved.refresh()).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
   });
 
   it('is tried again where a new leader does not hand out yet what its log holds', async () => {
