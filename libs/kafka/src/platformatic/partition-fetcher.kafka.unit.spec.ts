@@ -423,12 +423,12 @@ describe('a partition fetcher', () => {
   });
 
   it('says nothing of what it follows no more', async () => {
-    const one = following();
+    const one = following({ heldMs: 0 });
     one.seek(AT(0), 5);
     one.flow([AT(0)], true);
     const first = await nextFetch();
     one.clear();
-    first.without(0, {});
+    first.hold();
     one.seek(AT(1), 5);
     one.flow([AT(1)], true);
     expect((await nextFetch()).asked).toBe('1@5');
