@@ -25,14 +25,15 @@ export interface Sifted {
   readonly isUnfinished: boolean;
 }
 
-/** What is judged in one go: a signature counts as much as hashing so many records. */
+/** What is judged in one go: a signature counts as much as hashing so many records, and so does a record that none covers. */
 const SIGNATURE_COST = 100;
+const VOID_COST = 10;
 
 /**
  * Sifts consecutive records of one partition, of which the first is not inside a batch, up to one that says that a batch begins
  * which ends behind them: whether it does is seen by reading on.
  *
- * Shape:  `records` and `rest` together are as many as were given. `costMax`: about how many records are hashed; a signature counts as 100.
+ * Shape:  `records` and `rest` together are as many as were given. `costMax`: about how many records are hashed; a signature counts as 100, a void record as 10.
  */
 export function sift(given: readonly FetchedRecord[], isGenuine: IsGenuine, costMax = Infinity): Sifted {
   const records: FetchedRecord[] = [];
@@ -41,7 +42,7 @@ export function sift(given: readonly FetchedRecord[], isGenuine: IsGenuine, cost
   for (let first = given[at]; first !== undefined && cost < costMax; first = given[at]) {
     const claim = claimAt(given, at);
     if (claim === 'unfinished') return { records, unvouched, rest: given.slice(at), isUnfinished: true };
-    cost += claim === null ? 0 : claim.batch.length + SIGNATURE_COST;
+    cost += claim === null ? VOID_COST : claim.batch.length + SIGNATURE_COST;
     const isOwners = claim !== null && isGenuine(claim.batch, claim.header);
     records.push(...(isOwners ? claim.batch : [voided(first)]));
     if (!isOwners) unvouched.push(stampOf(first));
