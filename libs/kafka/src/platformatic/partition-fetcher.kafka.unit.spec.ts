@@ -55,7 +55,7 @@ function following({
           leaderless.has(partition)
             ? Promise.reject(new Error('it has no leader'))
             : Promise.resolve(connections[partition % brokers] ?? new Connection('spec')),
-        forget: (topic) => forgotten.push(topic),
+        forget: (topic = '') => forgotten.push(topic),
         close: () => Promise.resolve(),
       };
     },
