@@ -327,5 +327,13 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/notifier/src/core.ts',
     find: 'RegistrationDropped: over(weakerOf),',
     replace: 'RegistrationDropped: null,',
+    id: 'P12-items-only-a-look',
+    requirement: 'P12/items',
+    also: ['E31/never-came'],
+    spec: 'apps/notifier/src/reads/items.query.unit.spec.ts',
+    test: 'what waits for a person of a rollback names what is asked of it: COMMIT_NOT_MARKED',
+    file: 'apps/notifier/src/reads/items.query.ts',
+    find: "if (reason === NOT_MARKED) return 'reject';",
+    replace: "if (reason === NOT_MARKED) return 'show';",
   },
 ];

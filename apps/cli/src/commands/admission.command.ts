@@ -157,7 +157,7 @@ function addJudgements(rollbacks: Command, act: Act): void {
   addSendAction(
     command(
       'reject',
-      'says that the trigger was wrong: a held one is closed, and its source loses weight; what is rolled back stays rolled back',
+      'says that the trigger was wrong: one that is held, or whose commit did not come, is closed, and its source loses weight; what is rolled back stays rolled back',
     ),
     act,
     { service: 'ledger', path: path('reject') },

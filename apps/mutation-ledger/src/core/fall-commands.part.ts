@@ -17,13 +17,14 @@ import type {
 import { sourceIdOf, weightOf } from '../rules/admission/admission.decisions.js';
 import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
 import {
+  isClosedBy,
   judgedFact,
   judgingRefusal,
   movedWeight,
   NOTHING_TAKEN_BACK,
   rejectedFact,
 } from '../rules/admission/judging.decisions.js';
-import type { TakenBack, Verdict } from '../rules/admission/judging.decisions.js';
+import type { Judging, TakenBack, Verdict } from '../rules/admission/judging.decisions.js';
 import { record } from '../rules/record.messages.js';
 import type { MutationRecord } from '../rules/record.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
@@ -121,17 +122,12 @@ export function judgeAs(verdict: Verdict): Decide<ConfirmTrigger | RejectTrigger
       return refuse(invalid('Tenant and mutation must be 1 to 200 bytes without NUL.'));
     const standing = rollbackIn(context.state, { tenant: envelope.tenant, run_id, mutation_id });
     const refusal =
-      judgingRefusal(standing, command, ownersOf(context, standing)) ??
+      judgingRefusal(standing, { command, verdict }, ownersOf(context, standing)) ??
       endingRefusal(context, { tenant: envelope.tenant, run_id, mutation_id }, envelope);
     if (refusal !== null || standing === undefined) return refuse(refusal ?? ROLLBACK_UNKNOWN);
     const { records, phase } = judged(context, standing, { command, verdict }, policy);
     return accepted(200, { rollback_id, run_id, phase, verdict }, ...records);
   };
-}
-
-interface Judging {
-  readonly command: ConfirmTrigger | RejectTrigger;
-  readonly verdict: Verdict;
 }
 
 /** What is recorded, and where the rollback stands then. */
@@ -142,12 +138,13 @@ interface Judged {
 
 /** The effect that is taken back for a trigger, where it was let through. */
 function takenBackFor({ state }: DecideContext, { phase, run_id, mutation_id }: RollbackDoc): TakenBack {
-  const mutation = phase === 'held' ? undefined : mutationIn(state, run_id, mutation_id);
+  const isWaiting = phase === 'held' || phase === 'escalated';
+  const mutation = isWaiting ? undefined : mutationIn(state, run_id, mutation_id);
   if (mutation === undefined || !isRecorded(mutation)) return NOTHING_TAKEN_BACK;
   return { agent_id: mutation.execution.agent_id, capability: mutation.ref.capability };
 }
 
-/** What follows from a person's word: the weight of the source moves, and a held trigger is let go or closed. */
+/** What follows from a person's word: the weight of the source moves, once; a held trigger is let go or closed, and one whose commit did not come is closed. */
 function judged(
   context: DecideContext,
   standing: RollbackDoc,
@@ -157,9 +154,12 @@ function judged(
   const { now } = context;
   const weight = weightOf(sourceSeen(context, standing.tenant, standing.evidence.source));
   const said = judgedFact(standing, command, { verdict, weight, takenBack: takenBackFor(context, standing) });
+  if (isClosedBy(standing, verdict)) {
+    const told = [rejectedFact(standing, command), ...(standing.judged === null ? [said] : [])];
+    return rejected(context, standing, told, policy);
+  }
   const released = releasing(standing, weight, movedWeight(weight, verdict), policy.admission);
   if (standing.phase !== 'held') return { records: [said, ...released], phase: standing.phase };
-  if (verdict === 'rejected') return rejected(context, standing, [rejectedFact(standing, command), said], policy);
   const through = {
     confirmedBy: command.envelope.principal,
     stormWindowMs: 0,

@@ -92,6 +92,62 @@ describe.each(WAYS)('a trigger whose commit nobody recorded, $way', ({ isRebuilt
   });
 });
 
+describe.each(WAYS)('a trigger whose commit never comes, $way', ({ isRebuilt }) => {
+  const begun = () => ledger({ isRebuilt, reviewDeadlineMs: REVIEW });
+  const given = ({ run }: ReturnType<typeof begun>) => run.when(TRIGGERED, OPENED_AT).whenDue(MARK_BY);
+  const judged = (type: 'ConfirmTrigger' | 'RejectTrigger', by = 'olga') =>
+    command(type, envelope(by, ['approver'], { command_id: `${type}-${by}` }), {
+      run_id: RUN,
+      rollback_id: ROLLBACK,
+      mutation_id: MUTATION,
+      reason: 'there is no such action',
+    });
+
+  it('is over once a person has rejected it: nothing waits, and a commit that comes stands', () => {
+    const run = given(begun());
+    run
+      .when(judged('RejectTrigger'), MARK_BY + 1)
+      .then(fact('TriggerRejected', { by: 'olga' }), fact('SourceJudged', { confirmed: false }))
+      .thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'rejected', verdict: 'rejected' } });
+    expect(run.rows('rollback')).toMatchObject([
+      { dueAt: null, doc: { phase: 'rejected', deadline_at: null, judged: { verdict: 'rejected' } } },
+    ]);
+    run.when(executed(refund()), MARK_BY + 5_000);
+    expect(run.rows('rollback')).toMatchObject([{ dueAt: null, doc: { phase: 'rejected' } }]);
+  });
+
+  it('is judged anew when somebody says so again after that', () => {
+    given(begun())
+      .when(judged('RejectTrigger'), MARK_BY + 1)
+      .when(executed(refund()), MARK_BY + 2)
+      .when(triggerOf(RUN, MUTATION, TENANT, 'otto'), MARK_BY + 3)
+      .then(fell({ rollback_id: ROLLBACK }));
+  });
+
+  it.each(['ConfirmTrigger', 'RejectTrigger'] as const)(
+    'is over after a %s too, and moves the source once',
+    (first) => {
+      const { run } = begun();
+      run.when(TRIGGERED, OPENED_AT).when(judged(first), OPENED_AT + 1);
+      run
+        .whenDue(MARK_BY)
+        .when(judged('RejectTrigger', 'omar'), MARK_BY + 1)
+        .then(fact('TriggerRejected', { by: 'omar' }))
+        .thenAnswer({ status: 'accepted', body: { phase: 'rejected' } })
+        .when(judged('RejectTrigger', 'otto'), MARK_BY + 2)
+        .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'TRIGGER_JUDGED' });
+    },
+  );
+
+  it('is not confirmed a second time', () => {
+    given(begun())
+      .when(judged('ConfirmTrigger'), MARK_BY + 1)
+      .then(fact('SourceJudged', { confirmed: true }))
+      .when(judged('ConfirmTrigger', 'omar'), MARK_BY + 2)
+      .thenAnswer({ status: 'rejected', httpStatus: 409, code: 'TRIGGER_JUDGED' });
+  });
+});
+
 describe.each(WAYS)('a trigger by a command, $way', ({ isRebuilt }) => {
   const start = () => {
     const on = ledger({ isRebuilt });

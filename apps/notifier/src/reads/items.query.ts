@@ -27,7 +27,7 @@ export interface ShownItem {
 
 /** Reasons of rollbacks that are beyond a bound, or that no policy bundle could judge: a person judges the commit, not a trigger. */
 const REVIEWED: readonly string[] = ['BEYOND_BOUND', 'UNJUDGED', 'BOUND_NOT_REVIEWED'];
-/** A rollback whose commit did not come: nobody can do more than look. */
+/** A rollback whose commit did not come: a person says that there is none to roll back. */
 const NOT_MARKED = 'COMMIT_NOT_MARKED';
 
 interface Named {
@@ -80,7 +80,7 @@ const WAY_OUT = {
 } as const satisfies Record<ItemKind, (of: Named) => string>;
 
 function verbOf(reason: string): string {
-  if (reason === NOT_MARKED) return 'show';
+  if (reason === NOT_MARKED) return 'reject';
   return REVIEWED.includes(reason) ? 'review' : 'confirm';
 }
 

@@ -32,7 +32,7 @@ describe('what waits for a person', () => {
     ['UNJUDGED', 'review'],
     ['BEYOND_BOUND', 'review'],
     ['SOURCE_UNTRUSTED', 'confirm'],
-    ['COMMIT_NOT_MARKED', 'show'],
+    ['COMMIT_NOT_MARKED', 'reject'],
   ])('of a rollback names what is asked of it: %s', (reason, verb) => {
     const item = { ...OPEN, kind: 'rollback' as const, reason };
     expect(shownItem({ ...WAITING, id: 'rb_1', item }, 0).way_out).toBe(`recourse rollbacks ${verb} rb_1`);

@@ -2,7 +2,8 @@
 //
 // Invariants
 //   J1. Whoever stated the evidence does not judge it, nor who owns its source.
-//   J2. A trigger is judged once; what is rolled back stays so, whatever is said of it later.
+//   J2. A trigger is judged once, and moves the weight of its source once; what is rolled back stays so, whatever is said of it later.
+//       One whose commit does not come is closed by a person's no even then: nothing else would ever end it.
 //   J3. A weight stays between 0 and 1000, and moves the way it is told.
 import { isAmong, isPerson } from '@recourse/kernel';
 import type { BreakerClosed, CloseBreaker, ConfirmTrigger, RejectTrigger, SourceJudged } from '@recourse/messages';
@@ -15,10 +16,16 @@ import type { RollbackDoc } from '../rollback/rollback.messages.js';
 
 export type Verdict = 'confirmed' | 'rejected';
 
+/** A person's word on a trigger. */
+export interface Judging {
+  readonly command: ConfirmTrigger | RejectTrigger;
+  readonly verdict: Verdict;
+}
+
 /** Why somebody may not judge a trigger; null when they may. `owners`: who stands behind its source. */
 export function judgingRefusal(
   standing: RollbackDoc | undefined,
-  { envelope, rollback_id }: ConfirmTrigger | RejectTrigger,
+  { command: { envelope, rollback_id }, verdict }: Judging,
   owners: readonly (string | null)[],
 ): Refusal | null {
   if (standing?.tenant !== envelope.tenant || standing.rollback_id !== rollback_id)
@@ -38,12 +45,17 @@ export function judgingRefusal(
     };
   if (isAmong([standing.evidence.source, ...owners], envelope))
     return { code: 'SELF_JUDGEMENT', message: 'Nobody judges their own trigger, or one of a source of theirs.' };
-  return standing.judged === null
+  return standing.judged === null || isClosedBy(standing, verdict)
     ? null
     : {
         code: 'TRIGGER_JUDGED',
         message: `Somebody has ${standing.judged.verdict} this trigger already.`,
       };
+}
+
+/** Whether a person's no closes it: nothing fell for it yet, and nothing falls without them, or its commit did not come in time. */
+export function isClosedBy({ phase }: Pick<RollbackDoc, 'phase'>, verdict: Verdict): boolean {
+  return verdict === 'rejected' && (phase === 'held' || phase === 'escalated');
 }
 
 /** The weight after a person's word, thousandths. */
@@ -78,7 +90,7 @@ export function judgedFact(
   });
 }
 
-/** Closes a held trigger. */
+/** Closes a trigger that is held, or whose commit did not come. */
 export function rejectedFact(
   { rollback_id, tenant, run_id, mutation_id, evidence: { event_id } }: RollbackDoc,
   { envelope, reason }: RejectTrigger,

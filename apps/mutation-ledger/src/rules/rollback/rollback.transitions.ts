@@ -12,7 +12,7 @@ export type RollbackEvent = (typeof ROLLBACK_EVENTS)[number];
 /**
  * Phase after each event. `null` = history that cannot exist.
  *
- * A rollback that a person was given is still marked when its commit is recorded after all. A held one stays held when its time
+ * A rollback that a person was given is still marked when its commit is recorded after all, unless they rejected it. A held one stays held when its time
  * is over: nobody but a person lets it through. Another event may say again what a person rejected, and is judged anew. The same
  * holds for what stands beyond the bound of a fall, or was reviewed there: a trigger of its own rolls it back.
  */
@@ -38,7 +38,7 @@ export const ROLLBACK_PHASE_AFTER = {
   escalated: {
     Held: null,
     Opened: null,
-    Rejected: null,
+    Rejected: 'rejected',
     Escalated: null,
     Beyond: null,
     Reviewed: null,
