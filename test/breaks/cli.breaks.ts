@@ -1391,4 +1391,13 @@ export const BREAKS: readonly Break[] = [
     find: "environment['npm_config_local_prefix'] === current ?",
     replace: "environment['INIT_CWD'] !== current ?",
   },
+  {
+    id: 'B20-persons-ended-all-the-same',
+    requirement: 'B20/persons',
+    spec: 'apps/cli/src/commands/undo-and-erase.unit.spec.ts',
+    test: 'undo --wait of what is not undone and a person has tells a script that it is open, and a person who has it until when',
+    file: 'apps/cli/src/commands/undo.command.ts',
+    find: "isWaiting ? 'pending' :",
+    replace: '',
+  },
 ];

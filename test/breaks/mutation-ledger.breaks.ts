@@ -3476,4 +3476,22 @@ export const BREAKS: readonly Break[] = [
     find: '...(standing.judged === null ? [said] : [])',
     replace: 'said',
   },
+  {
+    id: 'B20-persons-maybe-undone-is-not',
+    requirement: 'B20/persons',
+    spec: 'apps/mutation-ledger/src/core/undo-commands.unit.spec.ts',
+    test: 'an undo of a run, straight is told as still open where it may have been undone, and a person finds out: KEY_LIFETIME_OVER',
+    file: 'apps/mutation-ledger/src/reads/undo-report.query.ts',
+    find: "'KEY_LIFETIME_OVER',",
+    replace: '',
+  },
+  {
+    id: 'B20-persons-nobody-has-it',
+    requirement: 'B20/persons',
+    spec: 'apps/mutation-ledger/src/core/undo-commands.unit.spec.ts',
+    test: 'an undo of a run, straight is told as not undone, with the reason, where a person has it, and waits for them until they say how it ended',
+    file: 'apps/mutation-ledger/src/reads/undo-report.query.ts',
+    find: "outcome === 'still_open' || (outcome === 'not_undone' && !isClosed(mutation))",
+    replace: "outcome === 'still_open'",
+  },
 ];

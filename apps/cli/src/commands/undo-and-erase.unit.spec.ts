@@ -26,6 +26,36 @@ describe('undo --wait', () => {
   });
 });
 
+describe('undo --wait of what is not undone and a person has', () => {
+  const item = { mutation_id: 'mut_1', outcome: 'not_undone', step_id: 'step_1', reason: 'UNCONTRACTED' };
+  const report = { undo_id: 'undo_1', run_id: 'run-1', outcome: 'partly_undone', counts: {} };
+  const step = {
+    step_id: 'step_1',
+    phase: 'manual',
+    owner: 'role:approver',
+    deadline_at: Date.parse('2030-05-02T10:00:00Z'),
+  };
+  const answered = (waits_for: string | null) =>
+    ledger({
+      '/v1/undos': { undo_id: 'undo_1' },
+      '/v1/undos/undo_1': { ...report, items: [{ ...item, waits_for }] },
+      '/v1/steps': { items: [step] },
+    });
+  const args = ['undo', 'run-1', '--reason', 'a mistake', '--wait', '5'];
+
+  it('tells a script that it is open, and a person who has it until when', async () => {
+    const { call, out } = answered('person');
+    expect(await call(...args)).toBe(5);
+    expect(out()).toMatch(/UNCONTRACTED +a person +role:approver +2030-05-02 10:00:00Z/u);
+  });
+
+  it('has ended once they have said how it ended', async () => {
+    const { call, out } = answered(null);
+    expect(await call(...args)).toBe(7);
+    expect(out()).not.toContain('role:approver');
+  });
+});
+
 describe('undo --wait, while it lasts', () => {
   const counts = [
     { still_open: 2, undone_clean: 0 },

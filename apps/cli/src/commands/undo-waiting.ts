@@ -1,4 +1,4 @@
-// What the open effects of an undo wait for: the ledger names them, and their steps say who has them until when.
+// What the effects of an undo wait for, open ones and those that a person has: the ledger names them, and their steps say who has them until when.
 import { EdgeProblem } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import { cellText, docsOf } from '../output/table.js';
@@ -18,6 +18,7 @@ const WAITS_BY_PHASE: Readonly<Record<string, string>> = {
   retrying: 'a retry',
   looking: 'a look at the outcome',
   manual: 'a person',
+  denied: 'a person: it was denied',
 };
 
 /** The same of one whose step is not known, in the words of the report. */
@@ -32,7 +33,7 @@ const WAITS_BY_LEDGER: Readonly<Record<string, string>> = {
 /** Steps of one run that are looked through. */
 const STEPS_MAX = 10_000;
 
-/** A report with, at each open effect, the phase, owner and deadline of its step. What nobody answers stays as the ledger says. */
+/** A report with, at each effect that waits, the phase, owner and deadline of its step. What nobody answers stays as the ledger says. */
 export async function withSteps(session: Session, report: Doc): Promise<Doc> {
   const items = docsOf(report['items']);
   if (!items.some(isOpen)) return report;
@@ -40,8 +41,8 @@ export async function withSteps(session: Session, report: Doc): Promise<Doc> {
   return { ...report, items: items.map((item) => (isOpen(item) ? withStep(item, steps.get(item['step_id'])) : item)) };
 }
 
-function isOpen({ outcome, step_id }: Doc): boolean {
-  return outcome === 'still_open' && typeof step_id === 'string';
+function isOpen({ waits_for, step_id }: Doc): boolean {
+  return typeof waits_for === 'string' && typeof step_id === 'string';
 }
 
 /** One that has ended leaves its effect as the ledger says, which has not heard of it yet. */

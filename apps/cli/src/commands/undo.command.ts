@@ -188,7 +188,13 @@ async function undo(
   );
   const report = await withSteps(session, ended);
   session.show(report, () => reportText(report));
-  return ENDED_AS[String(report['outcome'])] ?? 'pending';
+  return endedAs(report);
+}
+
+/** What a person has is open, whatever is said of the whole by now. */
+function endedAs(report: Doc): ExitKind {
+  const isWaiting = itemsOf(report).some((item) => waitsText(item) !== null);
+  return isWaiting ? 'pending' : (ENDED_AS[String(report['outcome'])] ?? 'pending');
 }
 
 /** A mistyped run is taken like any other, since effects may be told later: says so where none is on record yet. */

@@ -195,13 +195,29 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
       expect(report(run)).toMatchObject({ outcome: 'undone', items: [{ outcome: 'undone_clean' }] });
     });
 
-    it('not undone, with the reason, where a person has it', () => {
+    it('not undone, with the reason, where a person has it, and waits for them until they say how it ended', () => {
       const run = listed().when(escalated('TOOL_HAS_NO_AUTOMATIC_COMPENSATION'), AT + 1);
       expect(report(run)).toMatchObject({
         outcome: 'not_undone',
-        items: [{ outcome: 'not_undone', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' }],
+        items: [{ outcome: 'not_undone', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', waits_for: 'person' }],
+      });
+      run.when(resolvedBy('accepted'), AT + 2);
+      expect(report(run)).toMatchObject({
+        outcome: 'not_undone',
+        items: [{ outcome: 'not_undone', reason: 'RESOLVED:accepted', waits_for: null }],
       });
     });
+
+    it.each(['KEY_LIFETIME_OVER', 'STEP_RESULT_MISSING', 'VERIFICATION_FAILED'])(
+      'still open where it may have been undone, and a person finds out: %s',
+      (reason) => {
+        const run = listed().when(escalated(reason), AT + 1);
+        expect(report(run)).toMatchObject({
+          outcome: 'still_open',
+          items: [{ outcome: 'still_open', reason, waits_for: 'person' }],
+        });
+      },
+    );
 
     it('not undone where a person closed it by hand and nobody observed it', () => {
       const run = listed()

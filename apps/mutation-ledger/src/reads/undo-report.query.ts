@@ -6,7 +6,8 @@
 //   V1. `undone_*` needs an observation that the success condition holds, after a compensation or a repair by hand, or that
 //       there was nothing to undo; a person's word alone does not count.
 //   V2. Every effect of the undo is listed, also one that is not marked yet.
-//   V3. An open effect says what it waits for; where the ledger does not know who has it, its step does.
+//   V3. An open effect says what it waits for, as one does that is not undone and a person has; where the ledger does not know who
+//       has it, its step does.
 import { isRead } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
 import type { ReversalClass } from '@recourse/messages';
@@ -35,9 +36,9 @@ export interface UndoItem {
   readonly residue: string | null;
   /** Its step in the recovery, which says who has it until when; null for one that is not marked. */
   readonly step_id: string | null;
-  /** What it waits for; null for one that is not open. */
+  /** What it waits for; null for one that is neither open nor a person's. */
   readonly waits_for: WaitsFor | null;
-  /** Who has it, as far as the ledger knows; null where its step says so, or it is not open. */
+  /** Who has it, as far as the ledger knows; null where its step says so, or it waits for nothing. */
   readonly owner: string | null;
   /** Until when, epoch milliseconds; null where its step says so, or nothing ends by itself. */
   readonly deadline_at: number | null;
@@ -53,8 +54,15 @@ export interface UndoReport {
   readonly items: readonly UndoItem[];
 }
 
-/** What a person has, and what may yet turn out to have happened. */
-const NOT_KNOWN: readonly string[] = ['OUTCOME_UNKNOWN', 'FORWARD_UNCERTAIN', 'FORWARD_UNRESOLVED'];
+/** What a person has, and what may yet turn out to have happened, or to have been undone. */
+const NOT_KNOWN: readonly string[] = [
+  'OUTCOME_UNKNOWN',
+  'FORWARD_UNCERTAIN',
+  'FORWARD_UNRESOLVED',
+  'KEY_LIFETIME_OVER',
+  'STEP_RESULT_MISSING',
+  'VERIFICATION_FAILED',
+];
 
 /**
  * Tells what became of an undo. `mutations` are those of its run.
@@ -100,7 +108,8 @@ function itemOf(mutationId: string, mutation: Mutation | undefined, markedBy: nu
     return nothingKnown(mutationId, { outcome: 'still_open', reason: 'NOT_MARKED_YET' }, marking);
   const { capability, terms, subject_ref, ref, rollback_id } = mutation;
   const { outcome, reason } = becameOf(mutation);
-  const waiting = outcome !== 'still_open' ? SETTLED : rollback_id === null ? marking : waitingOf(mutation);
+  const isWaiting = outcome === 'still_open' || (outcome === 'not_undone' && !isClosed(mutation));
+  const waiting = !isWaiting ? SETTLED : rollback_id === null ? marking : waitingOf(mutation);
   return {
     mutation_id: mutationId,
     capability,
@@ -172,10 +181,15 @@ function becameOf(mutation: Mutation): Became {
 }
 
 /** What a person has or had. After a failed attempt there may be another. */
-function leftOver({ recoverability, reason }: Mutation): Became {
-  const isClosed = reason?.startsWith('RESOLVED:') === true;
-  const isOpen = !isClosed && (recoverability === 'compensation_failed' || NOT_KNOWN.includes(reason ?? ''));
-  return { outcome: isOpen ? 'still_open' : 'not_undone', reason };
+function leftOver(mutation: Mutation): Became {
+  const { recoverability, reason } = mutation;
+  const isUnknown = recoverability === 'compensation_failed' || NOT_KNOWN.includes(reason ?? '');
+  return { outcome: isUnknown && !isClosed(mutation) ? 'still_open' : 'not_undone', reason };
+}
+
+/** Whether a person has said how it ended: nobody has it any more. */
+function isClosed({ reason }: Pick<Mutation, 'reason'>): boolean {
+  return reason?.startsWith('RESOLVED:') === true;
 }
 
 function undoneOf({ ref, terms }: Mutation): 'undone_clean' | 'undone_with_residue' {

@@ -42,9 +42,9 @@ export interface ReportItem {
   readonly residue: string | null;
   /** Its step in the recovery, which says who has it until when; null for one that is not marked. */
   readonly step_id: string | null;
-  /** What an open one waits for: its mark, somebody to tell how its call ended, its recovery, a worker, or a person. */
+  /** What one waits for that is open, or not undone and a person's: its mark, somebody to tell how its call ended, its recovery, a worker, or a person. */
   readonly waits_for: 'mark' | 'outcome' | 'recovery' | 'worker' | 'person' | null;
-  /** Who has it; null where its step says so, or it is not open. */
+  /** Who has it; null where its step says so, or it waits for nothing. */
   readonly owner: string | null;
   /** Until when, epoch milliseconds; null where its step says so, or nothing ends by itself. */
   readonly deadline_at: number | null;
