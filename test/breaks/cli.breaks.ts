@@ -1400,4 +1400,13 @@ export const BREAKS: readonly Break[] = [
     find: "isWaiting ? 'pending' :",
     replace: '',
   },
+  {
+    id: 'A23-open-registered-in-silence',
+    requirement: 'A23/open',
+    spec: 'apps/cli/src/contracts/contracts.unit.spec.ts',
+    test: 'registering contracts says of a stricter version that it binds what is open, and of no other',
+    file: 'apps/cli/src/contracts/registering.ts',
+    find: "'Effects that are open are bound by it at once: by a shorter window, more people, a graver impact, a higher risk or no way back.',",
+    replace: '',
+  },
 ];

@@ -1058,4 +1058,22 @@ export const BREAKS: readonly Break[] = [
     find: '|| (before !== null && isImplied(condition, before))',
     replace: "|| (before !== null && isImplied(before, 'true'))",
   },
+  {
+    id: 'A23-open-bound-by-nothing',
+    requirement: 'A23/open',
+    spec: 'libs/contract/src/diff/diff.unit.spec.ts',
+    test: 'mutations open under an older version are undone by machines only as long as the newer version lets them',
+    file: 'libs/contract/src/diff/compatibility.ts',
+    find: 'sooner(availableFor(contract), availableFor(newer))',
+    replace: 'availableFor(contract)',
+  },
+  {
+    id: 'A23-open-for-new-ones-alone',
+    requirement: 'A23/open',
+    spec: 'libs/contract/src/diff/diff.unit.spec.ts',
+    test: 'mutations open under an older version are told what binds them: what is stricter does as well, and what is looser does not',
+    file: 'libs/contract/src/diff/compatibility.ts',
+    find: '`the window shrinks by ${-longer} ms`',
+    replace: '`the window shrinks by ${-longer} ms for new executions alone`',
+  },
 ];

@@ -2,6 +2,14 @@
 import { compatibilityReport, diffContracts, isWeakening } from '@recourse/contract';
 import type { Compatibility, Contract, Difference } from '@recourse/contract';
 
+/** Where the text behind the kind of a difference begins: the longest kind, and a gap. */
+const KIND_WIDTH = 'strengthening'.length + 2;
+
+/** The kind of a difference, as the first column of what is said of it. */
+export function kindCell(kind: string): string {
+  return kind.padEnd(KIND_WIDTH);
+}
+
 export interface Changes {
   readonly capability: string;
   readonly weaker: boolean;
@@ -26,12 +34,12 @@ export function changesText({ capability, weaker, differences, compatibility }: 
   return [
     ...differences.map(
       ({ kind, path, from, to, reason }) =>
-        `${kind.padEnd(13)}${path}  ${JSON.stringify(from)} -> ${JSON.stringify(to)}\n${' '.repeat(13)}${reason}`,
+        `${kindCell(kind)}${path}  ${JSON.stringify(from)} -> ${JSON.stringify(to)}\n${kindCell('')}${reason}`,
     ),
     '',
     `${capability}: ${weaker ? 'weaker than before, so a second person has to confirm it' : 'not weaker than before: one person registers it'}`,
     ...compatibility.flatMap(({ version, open, notes }) => [
-      `version ${version}: ${open} mutations are open and are recovered under it`,
+      `version ${version}: ${open} mutations are open; they are recovered under it, and bound by what the newer one asks beyond it`,
       ...notes.map(({ code, message }) => `  ${code}: ${message}`),
     ]),
   ].join('\n');

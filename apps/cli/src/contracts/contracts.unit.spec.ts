@@ -109,9 +109,18 @@ describe('comparing contracts', () => {
     const newer = file('newer.yaml', { ...example('payments.issue_refund'), reversal_window_ms: 7_200_000 });
     const answer = await call(['diff', older, newer, '--open', '3']);
     expect(answer).toMatchObject({ code: EXIT_CODES.found.code, asked: [] });
-    expect(answer.out).toContain('weakening    /reversal_window_ms  3600000 -> 7200000');
+    expect(answer.out).toContain('weakening      /reversal_window_ms  3600000 -> 7200000');
     expect(answer.out).toContain('WINDOW_NOT_LENGTHENED');
     expect(await call(['diff', newer, older, '--json'])).toMatchObject({ code: 0 });
+  });
+
+  it('says that what is open is bound by what is stricter', async () => {
+    const older = file('older.yaml', example('payments.issue_refund'));
+    const newer = file('newer.yaml', { ...example('payments.issue_refund'), reversal_window_ms: 60_000 });
+    const { code, out } = await call(['diff', older, newer, '--open', '3']);
+    expect(code).toBe(0);
+    expect(out).toContain('strengthening  /reversal_window_ms  3600000 -> 60000');
+    expect(out).toMatch(/WINDOW_SHORTENED: .*open is bound by it as well/u);
   });
 
   it('exits as a call that is wrong where they are of two capabilities', async () => {
@@ -373,6 +382,16 @@ describe('registering contracts', () => {
     const { code, asked, out } = await call(['register', ...files], { 'POST /v1/contracts': proposed });
     expect([code, sentIn(asked).map(({ body }) => (body as Json)['name'])]).toEqual([0, EXAMPLES]);
     expect(out).toContain('recourse contract confirm payments.issue_refund --digest ab');
+  });
+  it('says of a stricter version that it binds what is open, and of no other', async () => {
+    const told = async (kind: string) => {
+      const differences = [{ kind, path: '/reversal_window_ms', reason: 'so it is' }];
+      const registered = { name: 'payments.issue_refund', version: 2, state: 'registered', differences };
+      const one = file('one.yaml', example('payments.issue_refund'));
+      return (await call(['register', one], { 'POST /v1/contracts': registered })).out;
+    };
+    expect(await told('strengthening')).toMatch(/strengthening {2}\/reversal_window_ms[^]*Effects that are open/u);
+    expect(await told('neutral')).not.toContain('Effects that are open');
   });
   it('sends those that name each other in a circle together, after what they name', async () => {
     const add = example('labels.add_label');

@@ -5,6 +5,7 @@ import type { Doc } from '@recourse/sdk';
 import { formatFields, instant } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
+import { kindCell } from './changes.js';
 import { sendInTurn, showFates } from './fates.js';
 import type { Fate, Row, Sending } from './fates.js';
 import { withoutSchemaLink } from './files.js';
@@ -125,11 +126,12 @@ export function registrationText(answer: Doc, beside: readonly Doc[] = []): stri
     said['state'] !== 'proposed' && listed.some(({ kind }) => kind === 'strengthening')
       ? [
           'Agents that hold the version before have an hour to take this one up: what they do under it later, a person undoes.',
+          'Effects that are open are bound by it at once: by a shorter window, more people, a graver impact, a higher risk or no way back.',
         ]
       : [];
   return [
     formatFields(Object.entries(said)),
-    ...listed.map(({ kind, path, reason }) => `${String(kind).padEnd(13)}${String(path)}: ${String(reason)}`),
+    ...listed.map(({ kind, path, reason }) => `${kindCell(String(kind))}${String(path)}: ${String(reason)}`),
     ...waits,
     ...stricter,
   ].join('\n');

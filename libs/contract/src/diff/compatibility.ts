@@ -1,7 +1,8 @@
 // What becomes of mutations that are open under older versions when a newer one registers.
 //
-// A mutation is recovered under the version it executed under, so nothing of it changes; but people and workers must keep what
-// the older version names for as long as its windows are open. The registry knows no mutations: the counts come from the ledger.
+// A mutation is recovered under the version it executed under, and bound by what a newer one asks beyond that: what is stricter
+// holds for it as well, what is looser does not. People and workers must keep what the older version names for as long as its
+// windows are open. The registry knows no mutations: the counts come from the ledger.
 import { adapterOf, availableFor, reversalCallsOf, reversalCapabilityOf } from '../class.js';
 import type { Contract } from '../shape.js';
 
@@ -16,12 +17,11 @@ export const COMPATIBILITY_NOTES = {
   ADAPTER_KEPT: 'Keep the worker of the older adapter until the last window closes.',
   REVERSAL_KEPT: 'Keep the older reversal working, and its contract standing, until the last window closes.',
   OBSERVER_KEPT: 'Keep the older observer answering: its conditions judge what is open.',
-  APPROVAL_NOT_RAISED:
-    'What is open is still approved as the older version says; raise it per step where that is not enough.',
+  APPROVAL_RAISED: 'What is open is bound by it as well: what fewer people agreed to before does not suffice any more.',
   APPROVAL_NOT_LOWERED: 'What is open still asks the people the older version names.',
   WINDOW_NOT_LENGTHENED: 'What is open still closes when the older version says.',
-  WINDOW_NOT_SHORTENED: 'What is open may still be undone for as long as the older version says.',
-  NOT_UNDONE_ANY_MORE: 'The newer version undoes nothing: the last of these windows is the last chance.',
+  WINDOW_SHORTENED: 'What is open is bound by it as well: beyond the shorter window a person has to undo it.',
+  NOT_UNDONE_ANY_MORE: 'The newer version undoes nothing, and what is open is bound by it as well: a person has it.',
 } as const;
 
 export type CompatibilityCode = keyof typeof COMPATIBILITY_NOTES;
@@ -43,10 +43,15 @@ export function compatibilityReport(versions: readonly OpenVersion[], newer: Con
     .map(({ contract, open }) => ({
       version: contract.version ?? 1,
       open,
-      closes_within_ms: availableFor(contract),
+      closes_within_ms: sooner(availableFor(contract), availableFor(newer)),
       notes: notesOf(contract, newer),
     }))
     .sort((a, b) => a.version - b.version);
+}
+
+/** The window that closes first; a newer version without one shortens nothing. */
+function sooner(older: number | null, newer: number | null): number | null {
+  return older === null || newer === null ? older : Math.min(older, newer);
 }
 
 function notesOf(older: Contract, newer: Contract): Compatibility['notes'] {
@@ -73,11 +78,7 @@ function remarksOn(older: Contract, newer: Contract): readonly (readonly [boolea
       'OBSERVER_KEPT',
       `what is open is observed by ${observersOf(older).join(', ')}`,
     ],
-    [
-      before !== null && raise > 0,
-      'APPROVAL_NOT_RAISED',
-      `approval rises to ${newer.recovery_approval_mode ?? 'human'} for new executions alone`,
-    ],
+    [before !== null && raise > 0, 'APPROVAL_RAISED', `approval rises to ${newer.recovery_approval_mode ?? 'human'}`],
     [
       before !== null && raise < 0,
       'APPROVAL_NOT_LOWERED',
@@ -88,11 +89,7 @@ function remarksOn(older: Contract, newer: Contract): readonly (readonly [boolea
       'WINDOW_NOT_LENGTHENED',
       `the window grows by ${longer} ms for new executions alone`,
     ],
-    [
-      before !== null && after !== null && longer < 0,
-      'WINDOW_NOT_SHORTENED',
-      `the window shrinks by ${-longer} ms for new executions alone`,
-    ],
+    [before !== null && after !== null && longer < 0, 'WINDOW_SHORTENED', `the window shrinks by ${-longer} ms`],
   ];
 }
 

@@ -273,12 +273,33 @@ describe('mutations open under an older version', () => {
       { reversal_class: 'irreversible', compensation_capability: undefined, forward_approval: 'human' },
       ['NOT_UNDONE_ANY_MORE', 'REVERSAL_KEPT'],
     ],
-    ['keep their approval', { recovery_approval_mode: 'dual_control' }, ['APPROVAL_NOT_RAISED']],
+    ['are bound by more people', { recovery_approval_mode: 'dual_control' }, ['APPROVAL_RAISED']],
     ['keep their window', { reversal_window_ms: 7_200_000 }, ['WINDOW_NOT_LENGTHENED']],
-    ['keep their longer window', { reversal_window_ms: 60_000 }, ['WINDOW_NOT_SHORTENED']],
+    ['are bound by a shorter window', { reversal_window_ms: 60_000 }, ['WINDOW_SHORTENED']],
     ['need nothing as long as their observers still answer', { reconcile_capability: 'payments.find_refund' }, []],
   ])('%s', (_, change, expected) => {
     expect(codes(parsed(refundContract(change)))).toEqual(expected);
+  });
+
+  it('are told what binds them: what is stricter does as well, and what is looser does not', () => {
+    const told = (change: ContractJson): readonly string[] =>
+      compatibilityReport([{ contract: refund, open: 3 }], parsed(refundContract(change))).flatMap(({ notes }) =>
+        notes.map(({ message }) => message),
+      );
+    const binding = expect.stringContaining('open is bound by it as well');
+    const forNew = expect.stringContaining('for new executions alone');
+    expect(told({ recovery_approval_mode: 'dual_control' })).toEqual([binding]);
+    expect(told({ reversal_window_ms: 60_000 })).toEqual([binding]);
+    expect(told({ recovery_approval_mode: 'dual_control', reversal_window_ms: 60_000 })).not.toContainEqual(forNew);
+    expect(told({ reversal_window_ms: 7_200_000 })).toEqual([forNew]);
+  });
+
+  it('are undone by machines only as long as the newer version lets them', () => {
+    const [shorter] = compatibilityReport(
+      [{ contract: refund, open: 3 }],
+      parsed(refundContract({ reversal_window_ms: 60_000 })),
+    );
+    expect(shorter?.closes_within_ms).toBe(60_000);
   });
 });
 
