@@ -60,7 +60,8 @@ async function replay(session: Session, options: ReplayStoryOptions, file: strin
   const accepted = decoded.flatMap((one) => one.accepted ?? []);
   // What decisions rest on is in the packet too, and no line of the story.
   const records =
-    storyOf(accepted, packet.story.about.id, new Map(), packet.story.about.tenant ?? null)?.records ?? accepted;
+    storyOf(accepted, packet.story.about.id, new Map(), { tenant: packet.story.about.tenant ?? null })?.records ??
+    accepted;
   const other = otherOf(options, session.folder);
   const remade: RemadeRun = {
     checked: await remakeDecisions(packet, other, keysFor(session, options)),

@@ -111,11 +111,11 @@ async function tell(session: Session, id: string, options: StoryOptions): Promis
   const { dump, html, packet, open } = options;
   const source = dump === undefined ? await kafkaSource(session) : await dumpSource(dumpIn(session, dump));
   const tenant = session.tenant === ALL_TENANTS ? null : session.tenant;
-  const found = storyOf(source.records, id, new Map(), tenant);
+  const found = storyOf(source.records, id, new Map(), { tenant });
   if (found === null) throw untold(id, tenant, tenant === null ? tenantsOf(source.records, id) : []);
   const shown =
     open === true
-      ? (storyOf(source.records, id, await openedBy(session, found.records), tenant)?.story ?? found.story)
+      ? (storyOf(source.records, id, await openedBy(session, found.records), { tenant })?.story ?? found.story)
       : found.story;
   if (html !== undefined) written(session, html, storyHtml(shown));
   if (packet !== undefined) {

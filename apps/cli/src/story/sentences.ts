@@ -1,49 +1,30 @@
 // What each record says, as a sentence: who did what, and why, in words for somebody who was not there. Pure.
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
-import { debitsIn } from '../output/debits.js';
-import { cellText, instant } from '../output/table.js';
-import { hashIn } from './selection.js';
+import { cellText } from '../output/table.js';
+import { TELLERS_SINCE_2 } from './later-sentences.js';
+import {
+  ACCOUNTANT,
+  amount,
+  because,
+  by,
+  digest,
+  evidenceOf,
+  isGiven,
+  isNobody,
+  LEDGER,
+  observed,
+  ORCHESTRATOR,
+  owed,
+  saying,
+  tells,
+  until,
+} from './tellers.js';
+import type { Open, Sentence, Teller } from './tellers.js';
 
-/** Opens a payload that is shown; what stayed sealed says so. */
-export type Open = (payload: unknown) => string;
-
-export interface Sentence {
-  /** Who or what acted. */
-  readonly who: string;
-  readonly what: string;
-}
-
-type Teller = (says: Doc, open: Open) => Sentence;
-
-const LEDGER = 'the ledger';
-const ORCHESTRATOR = 'the orchestrator';
-const ACCOUNTANT = 'the accountant';
-
-const by =
-  (verb: string, field = 'by'): Teller =>
-  (says) => ({ who: cellText(says[field]), what: `${verb}${because(says['reason'])}` });
-const tells =
-  (who: string, what: (says: Doc, open: Open) => string): Teller =>
-  (says, open) => ({ who, what: what(says, open) });
-
-const because = (reason: unknown): string => (typeof reason === 'string' && reason !== '' ? `: ${reason}` : '');
-const until = (ms: unknown): string => instant(ms) ?? 'no set time';
-const owed = ({ owner, deadline_at }: Doc): string => `${cellText(owner)} has it until ${until(deadline_at)}`;
-const evidenceOf = ({ evidence }: Doc, open: Open): string => {
-  const { source, ref, statement } = docOf(evidence);
-  return `${cellText(source)} says of ${cellText(ref)}: ${open(statement)}`;
-};
-const digest = (value: unknown): string => (hashIn(value) ?? '-').slice(0, 12);
-/** What a worker said of it, where it said something. */
-const saying = ({ error_kind: kind, said }: Doc, open: Open): string =>
-  `${typeof kind === 'string' ? `; the worker says ${kind}` : ''}${isGiven(said) ? `; in its words: ${open(said)}` : ''}`;
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
-const observed = ({ observations }: Doc, open: Open): string =>
-  (Array.isArray(observations) ? observations.map(docOf) : [])
-    .map((one) => `${cellText(one['capability'])} saw ${open(one['observed'])}`)
-    .join('; ') || 'nothing was seen';
-const amount = (says: Doc): string => cellText(debitsIn(says['debits']) ?? 'nothing');
+/** The words that are told now. Packets of older versions, which name none, are told in the first. */
+export const WORDS = 2;
+export type Words = 1 | typeof WORDS;
 
 /** By record type. What has no line here is named by its type: nothing of a story is left out. */
 const TELLERS: Readonly<Record<string, Teller>> = {
@@ -170,13 +151,29 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   BudgetDebited: tells(ACCOUNTANT, () => 'debited the reversal under its own contract'),
 };
 
-/** The sentence of a record. */
-export function sentenceOf(type: string, says: Doc, open: Open): Sentence {
-  return (TELLERS[type] ?? tells('a service', () => `recorded ${type}${because(says['reason'])}`))(says, open);
+/** What has no words is named by its type, and by whoever it says it is by. */
+const unnamed =
+  (type: string, words: Words): Teller =>
+  (says) => ({
+    who: words < 2 || isNobody(says['by']) ? 'a service' : cellText(says['by']),
+    what: `recorded ${type}${because(says['reason'])}`,
+  });
+
+/** The sentence of a record, in the words of a version. */
+export function sentenceOf(type: string, says: Doc, open: Open, words: Words): Sentence {
+  const teller = TELLERS[type] ?? (words < 2 ? undefined : TELLERS_SINCE_2[type]) ?? unnamed(type, words);
+  return teller(says, open);
+}
+
+/** Whether a person decided here, by the words of a version. */
+export function isDecision(type: string, says: Doc, words: Words): boolean {
+  if (words < 2 || DECISIONS.has(type)) return DECISIONS.has(type);
+  if (type === 'UndoListed') return !isGiven(says['begun_by']) && docOf(says['evidence'])['kind'] === 'human';
+  return DECISIONS_SINCE_2.has(type) && !isNobody(says['by']);
 }
 
 /** Records that a person's word stands in: what they decided, and what they had to go by. */
-export const DECISIONS: ReadonlySet<string> = new Set([
+const DECISIONS: ReadonlySet<string> = new Set([
   'StepApproved',
   'StepDenied',
   'GlassBroken',
@@ -186,6 +183,17 @@ export const DECISIONS: ReadonlySet<string> = new Set([
   'SourceJudged',
   'MutationSettled',
   'ErasureOrdered',
+]);
+const DECISIONS_SINCE_2: ReadonlySet<string> = new Set([
+  'TriggerRejected',
+  'OutOfBandReviewed',
+  'BreakerClosed',
+  'TrendReviewed',
+  'DeliveryReviewed',
+  'DivergenceReviewed',
+  'StepReopened',
+  'LookDispatched',
+  'CeilingMoved',
 ]);
 export const FACTS: ReadonlySet<string> = new Set([
   'AssumptionStated',

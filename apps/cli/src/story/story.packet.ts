@@ -205,12 +205,12 @@ function ofOneLog(judged: Judged, logId: string | null, record: StoryPacket['rec
   return { outcome: 'fails', problem: { code: 'STORY_LOG_DIFFERS', message } };
 }
 
-/** Of the tenant that it names; packets of older versions name none, and hold the records of one. */
+/** Of the tenant and in the words that it names; packets of older versions name none, and hold the records of one. */
 function toldAgain(
-  { about: { id, tenant: named } }: Story,
+  { about: { id, tenant: named }, words: told }: Story,
   records: readonly Accepted[],
 ): { readonly story: Story; readonly tenant: string | null } | null {
-  const found = storyOf(records, id, new Map(), named ?? null);
+  const found = storyOf(records, id, new Map(), { tenant: named ?? null, words: told ?? 1 });
   if (found === null) return null;
   const { tenant, ...about } = found.story.about;
   return { story: named === undefined ? { ...found.story, about } : found.story, tenant: tenant ?? null };

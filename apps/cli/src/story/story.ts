@@ -5,8 +5,9 @@ import type { Accepted } from '../audit/accepted.js';
 import { cellText } from '../output/table.js';
 import { select } from './selection.js';
 import type { Told } from './selection.js';
-import { DECISIONS, FACTS, sentenceOf } from './sentences.js';
-import type { Open } from './sentences.js';
+import { FACTS, isDecision, sentenceOf, WORDS } from './sentences.js';
+import type { Words } from './sentences.js';
+import type { Open } from './tellers.js';
 
 const line = z.strictObject({
   number: z.int().min(1),
@@ -31,6 +32,10 @@ export const storyShape = z.strictObject({
     tenant: z.string().optional().describe('Whose it is; absent in packets of older versions.'),
     id: z.string(),
   }),
+  words: z
+    .literal(WORDS)
+    .optional()
+    .describe('Version of the words it is told in; absent in packets of older versions.'),
   lines: z.array(line).min(1),
 });
 export type Story = Readonly<z.infer<typeof storyShape>>;
@@ -45,29 +50,45 @@ export function storyOf(
   records: readonly Accepted[],
   id: string,
   opened: ReadonlyMap<string, unknown> = new Map(),
-  tenant: string | null = null,
+  { tenant = null, words = WORDS }: { readonly tenant?: string | null; readonly words?: Words } = {},
 ): { readonly story: Story; readonly records: readonly Accepted[] } | null {
   const found = select(records, { id, tenant });
   if (found === null || found.told.length === 0) return null;
   const open = opener(opened);
-  const lines = found.told.map((told, at) => lineOf(told, at + 1, found.told, open));
+  const lines = found.told.map((told, at) => lineOf(told, at + 1, found.told, { open, words }));
   return {
-    story: { schema: 'urn:recourse:story:1', about: { ...found.about }, lines },
+    story: {
+      schema: 'urn:recourse:story:1',
+      about: { ...found.about },
+      ...(words === WORDS ? { words: WORDS } : {}),
+      lines,
+    },
     records: [...new Set(found.told.map(({ record }) => record))],
   };
 }
 
-function lineOf({ record, index, says, at }: Told, number: number, all: readonly Told[], open: Open): StoryLine {
-  const { who, what } = sentenceOf(record.type, says, open);
-  const isDecision = DECISIONS.has(record.type);
+/** How it is told. */
+interface Telling {
+  readonly open: Open;
+  readonly words: Words;
+}
+
+function lineOf(
+  { record, index, says, at }: Told,
+  number: number,
+  all: readonly Told[],
+  { open, words }: Telling,
+): StoryLine {
+  const { who, what } = sentenceOf(record.type, says, open, words);
+  const isDecided = isDecision(record.type, says, words);
   return {
     number,
     at: new Date(at).toISOString(),
     who,
     what,
     type: record.type,
-    is_decision: isDecision,
-    on_facts: isDecision ? factsBefore(number, says, all) : [],
+    is_decision: isDecided,
+    on_facts: isDecided ? factsBefore(number, says, all) : [],
     log: record.log,
     partition: record.partition,
     seq: record.seq,

@@ -276,9 +276,9 @@ describe('the story of a mutation', () => {
 
   it('is of its tenant: what another approved, closed and registered under the same names is not told', () => {
     expect(told('mut_1', [...RECORDS, ...FOREIGN])).toEqual(told('mut_1'));
-    const mine = storyOf([...RECORDS, ...FOREIGN], 'run-1', new Map(), 'acme');
+    const mine = storyOf([...RECORDS, ...FOREIGN], 'run-1', new Map(), { tenant: 'acme' });
     expect(mine?.story).toEqual(told('run-1'));
-    const theirs = storyOf([...RECORDS, ...FOREIGN], 'run-1', new Map(), 'evil');
+    const theirs = storyOf([...RECORDS, ...FOREIGN], 'run-1', new Map(), { tenant: 'evil' });
     expect(theirs?.story.about).toEqual({ kind: 'run', tenant: 'evil', id: 'run-1' });
     expect(theirs?.story.lines.map(({ type }) => type)).toEqual(
       FOREIGN.map(({ type }) => type).filter((type) => type !== 'ContractRegistered' && type !== 'HaltsReviewed'),
