@@ -336,4 +336,13 @@ export const BREAKS: readonly Break[] = [
     find: "if (reason === NOT_MARKED) return 'reject';",
     replace: "if (reason === NOT_MARKED) return 'show';",
   },
+  {
+    id: 'P12-items-switch-nobody-finds',
+    requirement: 'P12/items',
+    spec: 'apps/notifier/src/reads/items.query.unit.spec.ts',
+    test: 'what waits for a person of a step that is halted by KILL_SWITCH names where that is lifted',
+    file: 'apps/notifier/src/reads/items.query.ts',
+    find: 'HALTED_WAY[reason] ?? `reviews show ${id}`',
+    replace: '`reviews show ${id}`',
+  },
 ];

@@ -93,7 +93,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   INCIDENT_UNKNOWN: 'List those that are open with `recourse incidents list`.',
   APPROVAL_UNKNOWN: 'List what waits with `recourse approvals list`.',
   OBJECTIVE_MISSING: 'Have the agent say its objective, and ask again: nobody judges an action without it.',
-  WINDOW_CLOSED: 'Nothing takes it back any more; what follows is a task: `recourse tasks list`.',
+  WINDOW_CLOSED:
+    'No machine takes it back any more: do by hand what is needed, then say how it ended with `recourse recoveries resolve`.',
   // budgets and autonomy
   BUDGET_UNKNOWN: 'Open it first with `recourse budgets open`; `recourse budgets list` shows what is set.',
   BUDGET_CONFLICT: 'Move it with `recourse budgets move`; that it is net or gross is set once.',

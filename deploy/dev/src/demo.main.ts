@@ -59,14 +59,18 @@ function demo(): Programme {
       say(`The console is at ${plan.urls.console}: sign in as mira to see what follows, and to decide there.`);
       const held = isLittle(options.scenario)
         ? await playLittle(options.scenario, plan, stack, folder)
-        : await playRefund(plan, options);
+        : await playRefund(plan, options, folder);
       return (await sayWhatIsSigned(plan, folder, say)) && held;
     },
     whereabouts: () => (plan === null ? [] : whereabouts(plan, folder)),
   };
 }
 
-async function playRefund(plan: SystemPlan, { scenario, breakWhat, once }: StartOptions): Promise<boolean> {
+async function playRefund(
+  plan: SystemPlan,
+  { scenario, breakWhat, once }: StartOptions,
+  dataDir: string,
+): Promise<boolean> {
   const { ok, mutationId } = await playStory({
     urls: plan.urls,
     scenario: scenario === 'window-closed' ? 'window-closed' : 'refund',
@@ -75,7 +79,7 @@ async function playRefund(plan: SystemPlan, { scenario, breakWhat, once }: Start
     say,
   });
   await sayWhoWasNotified(plan);
-  return sayWhatDepended(plan, mutationId) && ok;
+  return sayWhatDepended(plan, dataDir, mutationId) && ok;
 }
 
 /** One line about the webhook that arrived; the receiver counts only those the notifier signed. */
@@ -95,7 +99,7 @@ async function sayWhoWasNotified({ urls }: SystemPlan): Promise<void> {
 }
 
 /** The lineage of the refund, drawn as `recourse lineage show` draws it. Says whether it could be. */
-function sayWhatDepended({ urls }: SystemPlan, mutationId: string | null): boolean {
+function sayWhatDepended({ urls }: SystemPlan, dataDir: string, mutationId: string | null): boolean {
   if (mutationId === null) return true;
   const drawn = recourse(['lineage', 'show', mutationId], {
     RECOURSE_LEDGER_URL: urls.ledger,
@@ -104,7 +108,7 @@ function sayWhatDepended({ urls }: SystemPlan, mutationId: string | null): boole
   });
   say(
     drawn.status === 0
-      ? `   What depended on the refund (\`npx recourse lineage show ${mutationId}\`):`
+      ? `   What depended on the refund (\`npx recourse ${nameOf(dataDir)}lineage show ${mutationId}\`):`
       : `   The lineage could not be drawn: ${drawn.stderr}`,
   );
   for (const line of drawn.stdout.trimEnd().split('\n')) say(`     ${line}`);

@@ -153,7 +153,8 @@ function notNow(
 }
 
 function closedWhen({ reversal_expires_at: endsAt, recoverability }: MutationStanding, now: number): string {
-  if (recoverability === 'compensating' || recoverability === 'compensated') return 'it has begun';
+  if (recoverability === 'compensated') return 'it is done';
+  if (recoverability === 'compensating') return 'it has begun';
   if (endsAt === null) return 'never';
   return endsAt > now ? `its window ends at ${instantText(endsAt)}` : `its window ended at ${instantText(endsAt)}`;
 }

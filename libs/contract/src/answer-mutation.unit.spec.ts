@@ -75,6 +75,7 @@ describe('the answer on a mutation', () => {
   it('that is compensated is never called undone: the state is equivalent, and something remains (A19)', () => {
     const told = answer({ recoverability: 'compensated' });
     expect(told.can_it_be_undone).toContain('equivalent state');
+    expect(told.by_when).toBe('it is done');
     expect(mutationAnswerText(told)).not.toMatch(/is undone/);
     expect(told.with_which_residue).not.toBe('');
   });

@@ -31,7 +31,7 @@ export function budgeted(scope: Scope): Finding {
     ),
     isBooked
       ? pass('debt was booked against it')
-      : partial('no debt of it was ever booked: let it act once, in a rehearsal'),
+      : partial('no debt of it was ever booked: let it act once, in a tenant of its own'),
   );
 }
 

@@ -8,7 +8,9 @@ import type { Finding } from './probe.js';
 import { agentOf, happened, textsOf } from './scope.js';
 import type { Scope } from './scope.js';
 
-const NOTHING_DONE = 'no effect is on record: let the agent act once, in a rehearsal';
+const NOTHING_DONE = 'no effect is on record: let the agent act once, in a tenant of its own';
+/** A rehearsal and a drill record nothing. */
+const UNDO_ONE = 'let it act in a tenant of its own, and undo what it did (`recourse undo`)';
 /** Timers have gone off by then. */
 const TIMER_SLACK_MS = 60_000;
 const UNDOABLE: readonly unknown[] = ['reversible', 'compensable'];
@@ -114,7 +116,7 @@ export function recovers({ effects, steps, seen }: Scope): Finding {
     ),
     undone.length > 0
       ? pass(`${String(undone.length)} effects were undone, and seen to be`)
-      : partial('nothing of it was ever undone and verified: rehearse an undo'),
+      : partial(`nothing of it was ever undone and verified: ${UNDO_ONE}`),
   );
 }
 
@@ -123,7 +125,7 @@ const isUndone = (row: Doc): boolean => row['recoverability'] === 'compensated' 
 /** Where somebody had to agree, somebody did, and not the agent (A99). */
 export function agreed({ effects, steps }: Scope): Finding {
   const own = effects.map((row) => steps.get(String(row['mutation_id']))).filter((step) => step !== undefined);
-  if (own.length === 0) return partial('no recovery of it was ever decided: rehearse an undo');
+  if (own.length === 0) return partial(`no recovery of it was ever decided: ${UNDO_ONE}`);
   const went = own.filter((step) => typeof step['first_dispatched_at'] === 'number');
   return none(
     went.flatMap((step) => {

@@ -66,7 +66,7 @@ export const AFTER = {
       'P0',
       ['effects', 'steps', 'ready'],
       effects.recovers,
-      'Start the orchestrator, then undo what a rehearsal did: `recourse undo`.',
+      'Start the orchestrator, let the agent act in a tenant of its own, and undo what it did: `recourse undo`.',
     ],
     [
       'governance',

@@ -85,7 +85,7 @@ export const AREAS: readonly Line<Scope>[] = [
     'P0',
     ['effects', 'steps', 'ready'],
     recovers,
-    'Start the orchestrator, then undo what a rehearsal did: `recourse undo`.',
+    'Start the orchestrator, let the agent act in a tenant of its own, and undo what it did: `recourse undo`.',
   ],
   [
     'governance',

@@ -208,7 +208,7 @@ describe.each(WAYS)('an undo of a run, $way', ({ isRebuilt }) => {
       });
     });
 
-    it.each(['KEY_LIFETIME_OVER', 'STEP_RESULT_MISSING', 'VERIFICATION_FAILED'])(
+    it.each(['KEY_LIFETIME_OVER', 'VERIFICATION_FAILED'])(
       'still open where it may have been undone, and a person finds out: %s',
       (reason) => {
         const run = listed().when(escalated(reason), AT + 1);

@@ -43,6 +43,7 @@ interface Named {
 const MANUAL_WAY: Readonly<Record<string, string>> = {
   OUTCOME_UNKNOWN: 'recoveries check --purpose reconcile',
   VERIFICATION_FAILED: 'recoveries check --purpose reconcile',
+  KEY_LIFETIME_OVER: 'recoveries check --purpose reconcile',
   COMPENSATION_FAILED: 'reviews show',
   FACTS_NOT_OBSERVED: 'reviews show',
   RESOURCE_CHANGED: 'reviews show',
@@ -51,11 +52,14 @@ const MANUAL_WAY: Readonly<Record<string, string>> = {
 /** What begins a person's work on a question, where that is not to agree: what was relied on is no longer so, or holds again, so that what was done may stand rightly. */
 const APPROVAL_WAY: Readonly<Record<string, string>> = { FACT_CHANGED: 'reviews show' };
 
+/** Where what stops a step is named, which a person lifts. */
+const HALTED_WAY: Readonly<Record<string, string>> = { KILL_SWITCH: 'kill-switch list', BREAKER_OPEN: 'breakers list' };
+
 /** What a person types, as it stands; in a terminal it asks for what it needs to know besides. The id is that of the thing. */
 const WAY_OUT = {
   approval: ({ id, reason }) => `recourse ${APPROVAL_WAY[reason] ?? 'recoveries approve'} ${id}`,
   manual: ({ id, reason }) => `recourse ${MANUAL_WAY[reason] ?? 'recoveries resolve'} ${id}`,
-  halted: ({ id }) => `recourse reviews show ${id}`,
+  halted: ({ id, reason }) => `recourse ${HALTED_WAY[reason] ?? `reviews show ${id}`}`,
   rollback: ({ id, reason }) => `recourse rollbacks ${verbOf(reason)} ${id}`,
   task: ({ id }) => `recourse tasks close ${id}`,
   incident: ({ id }) => `recourse incidents close ${id}`,

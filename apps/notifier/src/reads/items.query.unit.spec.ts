@@ -57,7 +57,17 @@ describe('what waits for a person', () => {
   });
 
   it.each([
+    ['KILL_SWITCH', 'recourse kill-switch list'],
+    ['BREAKER_OPEN', 'recourse breakers list'],
+  ])('of a step that is halted by %s names where that is lifted', (reason, command) => {
+    const item = { ...OPEN, kind: 'halted' as const, reason };
+    expect(shownItem({ ...WAITING, id: 'step_1', item }, 0).way_out).toBe(command);
+    expect(COMMANDS).toContain(`Usage: ${command} [options]`);
+  });
+
+  it.each([
     ['OUTCOME_UNKNOWN', 'recourse recoveries check --purpose reconcile step_1'],
+    ['KEY_LIFETIME_OVER', 'recourse recoveries check --purpose reconcile step_1'],
     ['COMPENSATION_FAILED', 'recourse reviews show step_1'],
     ['UNCONTRACTED', 'recourse recoveries resolve step_1'],
   ])('of a step that is for a person because of %s begins with what that takes', (reason, command) => {
