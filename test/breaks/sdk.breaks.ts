@@ -1603,4 +1603,22 @@ export const BREAKS: readonly Break[] = [
     replace:
       "await options.producer.toolExecuted(action, { outcome: 'failed', errorKind: 'UNKNOWN', handledAs: 'retry_scheduled', result: null, priorValue: null, externalTransactionRef: null, committedAt: options.clock.now() });",
   },
+  {
+    id: 'A32-form-raw-refusal',
+    requirement: 'A32/form',
+    spec: 'libs/sdk/src/producer/producer.unit.spec.ts',
+    test: 'what is not of the form of its record is refused before it leaves, with its code and the place: with an unknown kind of source',
+    file: 'libs/sdk/src/producer/fitting.ts',
+    find: 'if (!(cause instanceof BodyUnfit)) throw cause;',
+    replace: 'throw cause;',
+  },
+  {
+    id: 'A32-form-no-ref',
+    requirement: 'A32/form',
+    spec: 'libs/sdk/src/producer/producer.unit.spec.ts',
+    test: 'what is not of the form of its record is refused before it leaves, with its code and the place: without a ref',
+    file: 'libs/sdk/src/producer/producer.ts',
+    find: "refuseNoText('ref', given.ref);",
+    replace: '',
+  },
 ];

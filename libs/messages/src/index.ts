@@ -3,6 +3,7 @@ export { VERBS } from './generated/verbs.js';
 export type { Verb, VerbField } from './verb.js';
 export { ownerOfLog, recordsOf, shortName } from './catalogue.js';
 export { createCodecs, recordOf } from './codecs.js';
+export { BodyUnfit } from './writers.js';
 export type { BadReason, Codecs, Decoded, SchemaSource } from './codecs.js';
 export { schemaIdOf } from '@recourse/chain';
 export { recoveryIdOf, rollbackIdOf } from './ids.js';

@@ -4,6 +4,17 @@ import { InvariantViolation } from '@recourse/kernel';
 import type { AvroType } from './avro-types.js';
 import { ourType, recordsOf, schemaText, shortName } from './catalogue.js';
 
+/** A body that does not fit its schema; `path` is the JSON pointer of the first place that does not. */
+export class BodyUnfit extends InvariantViolation {
+  constructor(
+    what: string,
+    readonly path: string,
+    why: string,
+  ) {
+    super('codecs', `${what} does not fit its schema: ${why}`);
+  }
+}
+
 /** Id of a schema registered under a subject; registers it when asked to. */
 type IdOf = (subject: string, schema: string, options?: { readonly register?: boolean }) => Promise<number>;
 
@@ -15,7 +26,7 @@ export interface Writers {
    * Frames and encodes one record.
    *
    * Shape:  the result is the caller's own.
-   * Errors: InvariantViolation when the topic was not prepared or the body does not fit the schema.
+   * Errors: InvariantViolation when the topic was not prepared, BodyUnfit when the body does not fit the schema.
    */
   encode(topic: string, type: string, body: object): Buffer;
   /**
@@ -80,7 +91,7 @@ export function createWriters(idOf: IdOf, learn: (id: number, schema: string) =>
   };
 }
 
-/** Errors: InvariantViolation naming `what`, when the body does not fit the schema. */
+/** Errors: BodyUnfit naming `what`, when the body does not fit the schema. */
 function createEncoder(): (writer: Writer, body: object, what: string) => Buffer {
   let scratch = Buffer.allocUnsafe(SCRATCH_SIZE);
   const encode = ({ type, frame }: Writer, body: object): Buffer => {
@@ -97,9 +108,16 @@ function createEncoder(): (writer: Writer, body: object, what: string) => Buffer
       return encode(writer, body);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
-      throw new InvariantViolation('codecs', `${what} does not fit its schema: ${why}`);
+      throw new BodyUnfit(what, unfitPlace(writer.type, body), why);
     }
   };
+}
+
+/** The first place of a body that its schema does not take. */
+function unfitPlace(type: AvroType, body: object): string {
+  const places: (readonly string[])[] = [];
+  type.isValid(body, { errorHook: (path) => void places.push([...path]) });
+  return `/${places[0]?.join('/') ?? ''}`;
 }
 
 /** A registry writes one schema at a time, 50 ms each when cold: a burst of registrations only runs into its time-outs. */

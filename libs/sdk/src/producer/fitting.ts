@@ -16,6 +16,8 @@ import {
   SUBJECT_FORM,
   WIRE_RECORD_BYTES_MAX,
 } from '@recourse/kernel';
+import { BodyUnfit } from '@recourse/messages';
+import type { Codecs } from '@recourse/messages';
 import { unwrittenIn, writtenAnswer } from '../written.js';
 
 /** Why a record would be parked, and where: a JSON pointer by the names of its callers. */
@@ -36,6 +38,12 @@ const CALLED: Readonly<Record<string, string>> = {
   commit_id: 'mutationId',
   produced_by: 'producedBy',
   external_transaction_ref: 'externalTransactionRef',
+  source_kind: 'sourceKind',
+  task_kind: 'taskKind',
+  workflow_id: 'workflowId',
+  policy_compliant: 'policyCompliant',
+  effect_key: 'effectKey',
+  call_id: 'callId',
 };
 
 /** Why its reader would set a record aside, whatever its size; null where it takes it. */
@@ -81,8 +89,14 @@ function calledPath(place: string): string {
     .join('/');
 }
 
-/** Errors: Failure(TENANT_INVALID, PRINCIPAL_INVALID) for names of nobody; what is no text is left to the codec. */
+/** Errors: Failure(RECORD_UNFIT) for what has to be a text, and is none. */
+export function refuseNoText(name: string, given: unknown): void {
+  if (typeof given !== 'string') throw new Failure('RECORD_UNFIT', `/${name} is no text`);
+}
+
+/** Errors: Failure(TENANT_INVALID, PRINCIPAL_INVALID, RECORD_UNFIT) for names of nobody; of names what is no text is left to the codec. */
 export function refuseNobody(tenant: string, names: readonly (string | null | undefined)[]): void {
+  refuseNoText('tenant', tenant);
   if (!isTenant(tenant))
     throw new Failure('TENANT_INVALID', `${JSON.stringify(tenant)} names no tenant; it would be parked`);
   for (const name of names)
@@ -118,8 +132,21 @@ export function readable(name: string, given: unknown): Json {
   return answer.json;
 }
 
+/** The record as bytes. Errors: Failure(RECORD_UNFIT) for a member that its schema does not take, RECORD_TOO_LARGE. */
+export function written(codecs: Pick<Codecs, 'encode'>, topic: string, type: string, body: object): Buffer {
+  try {
+    const value = codecs.encode(topic, type, body);
+    refuseLarge(value);
+    return value;
+  } catch (cause) {
+    if (!(cause instanceof BodyUnfit)) throw cause;
+    const path = calledPath(cause.path);
+    throw new Failure('RECORD_UNFIT', `${path} is missing, or not what a ${type} holds there`, { cause });
+  }
+}
+
 /** Errors: Failure(RECORD_TOO_LARGE). */
-export function refuseLarge(value: Buffer): void {
+function refuseLarge(value: Buffer): void {
   if (value.length > WIRE_RECORD_BYTES_MAX)
     throw new Failure(
       'RECORD_TOO_LARGE',

@@ -23,7 +23,7 @@ import type {
 import { refuseSeconds } from './instants.js';
 import type { Instants } from './instants.js';
 import { refuseUnbelieved } from './believed.js';
-import { refuseLarge, refuseNobody, refuseUnfit, readable, refuseUnstatable } from './fitting.js';
+import { readable, refuseNobody, refuseNoText, refuseUnfit, refuseUnstatable, written } from './fitting.js';
 
 /** Wire on which intents and executions are told. */
 export const EXECUTIONS_TOPIC = 'recourse.tool-executions';
@@ -159,15 +159,16 @@ export async function createProducer({
   async function send(topic: string, type: string, key: string, body: Told): Promise<string> {
     refuseSeconds(body);
     refuseNobody(body.tenant, [body.agent_id, body.initiator]);
+    refuseNoText('runId', key);
     refuseUnfit(key, body);
     refuseUnbelieved(wire, type, body);
-    const value = codecs.encode(topic, type, body);
-    refuseLarge(value);
+    const value = written(codecs, topic, type, body);
     await wire.send(topic, [{ key: Buffer.from(key, 'utf8'), value }]);
     return body.event_id;
   }
 
   async function state(type: string, given: Statement, more: object = {}): Promise<string> {
+    refuseNoText('ref', given.ref);
     refuseUnstatable(given.ref, given.runId ?? null);
     const statement = { ...given, statement: readable('statement', given.statement) };
     return send(ASSUMPTIONS_TOPIC, type, statement.ref, { ...statementBody(source, type, statement), ...more });

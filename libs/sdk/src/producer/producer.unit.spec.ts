@@ -102,6 +102,23 @@ describe('a statement', () => {
   });
 });
 
+describe('what is not of the form of its record', () => {
+  it.each([
+    ['without a ref', { ref: undefined }, '/ref'],
+    ['with a ref that is a number', { ref: 7 }, '/ref'],
+    ['without a tenant', { tenant: undefined }, '/tenant'],
+    ['with an unknown kind of source', { sourceKind: 'gossip' }, '/sourceKind'],
+    ['without the kind of its source', { sourceKind: undefined }, '/sourceKind'],
+    ['with a source that is no text', { source: 7 }, '/source'],
+  ])('is refused before it leaves, with its code and the place: %s', async (_what, more, place) => {
+    const { producer, read } = await stage();
+    const given = { tenant: 'acme', ref: 'order/1#paid', statement: {}, statedAt: 1, sourceKind: 'verifier', ...more };
+    const refused = producer.assumptionInvalidated(given as never);
+    await expect(refused).rejects.toMatchObject({ code: 'RECORD_UNFIT', message: expect.stringContaining(place) });
+    expect(await read(ASSUMPTIONS_TOPIC)).toEqual([]);
+  });
+});
+
 it('a statement is told as JSON says it, and not at all where JSON says nothing of a part of it', async () => {
   const { producer, read } = await stage();
   const said = (statement: unknown) => ({

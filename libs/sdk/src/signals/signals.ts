@@ -6,7 +6,7 @@ import { canonicalJson, deriveId, sha256Hex } from '@recourse/kernel';
 import type { Kafka } from '@recourse/kafka';
 import type { AgentSignalled, Codecs, Money, OutcomeRecorded } from '@recourse/messages';
 import { refuseUnbelieved } from '../producer/believed.js';
-import { refuseLarge, refuseNobody, refuseUnfit } from '../producer/fitting.js';
+import { refuseNobody, refuseUnfit, written } from '../producer/fitting.js';
 import { refuseSeconds } from '../producer/instants.js';
 
 /** Wire on which agents are spoken of. */
@@ -114,8 +114,7 @@ export async function createSignals({
     refuseNobody(tenant, [agent_id, speaker]);
     refuseUnfit(tenant, body);
     refuseUnbelieved(wire, type, body);
-    const value = codecs.encode(SIGNALS_TOPIC, type, body);
-    refuseLarge(value);
+    const value = written(codecs, SIGNALS_TOPIC, type, body);
     await wire.send(SIGNALS_TOPIC, [{ key: Buffer.from(tenant, 'utf8'), value }]);
     return event_id;
   }

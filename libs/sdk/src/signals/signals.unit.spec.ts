@@ -97,4 +97,16 @@ describe('a signal that its reader would park', () => {
     });
     expect(await read()).toEqual([]);
   });
+
+  it.each([
+    ['without a kind of task', { taskKind: undefined }, '/taskKind'],
+    ['with a value that is no number', { value: 'high' }, '/value'],
+    ['without a tenant', { tenant: undefined }, '/tenant'],
+    ['without an agent', { agentId: undefined }, '/agentId'],
+  ])('is refused with the place that does not fit: %s', async (_what, more, place) => {
+    const { signals, read } = await stage();
+    const refused = signals.score({ ...SAID, score: 'eval_score', value: 0.5, ...more } as never);
+    await expect(refused).rejects.toMatchObject({ code: 'RECORD_UNFIT', message: expect.stringContaining(place) });
+    expect(await read()).toEqual([]);
+  });
 });
