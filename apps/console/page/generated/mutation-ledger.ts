@@ -757,7 +757,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What became of an undo: each effect undone clean, undone with residue, not undone with its reason, or still open with what it waits for. The whole is undone only if every one is. */
+        /** What became of an undo: each effect undone clean, undone with residue, not undone with its reason, or still open; what is open, or left to a person, says what it waits for. The whole is undone only if every one is. */
         get: operations["UndosController_one"];
         put?: never;
         post?: never;
