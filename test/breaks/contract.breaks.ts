@@ -1076,4 +1076,14 @@ export const BREAKS: readonly Break[] = [
     find: '`the window shrinks by ${-longer} ms`',
     replace: '`the window shrinks by ${-longer} ms for new executions alone`',
   },
+  {
+    id: 'A103-stands-executed-alone',
+    requirement: 'A103/stands',
+    spec: 'libs/contract/src/answer-mutation.unit.spec.ts',
+    test: 'the answer on a mutation counts what the version that stands asks, where it is stricter: a shorter window',
+    file: 'libs/contract/src/answer-mutation.ts',
+    find: 'if (contract === null || standing === null) return { contract, mutation, withheldBy: null };',
+    replace: `if (mutation.committed_at !== null) return { contract, mutation, withheldBy: null };
+  if (contract === null || standing === null) return { contract, mutation, withheldBy: null };`,
+  },
 ];

@@ -1,8 +1,10 @@
-// "Can this still be undone?" (A103, C79): the answer of the contract a mutation executed under, and what has become of it since.
+// "Can this still be undone?" (A103, C79): the answer of the contract a mutation executed under, and what has become of it since. What the
+// version that stands asks beyond it counts as well, as at every dispatch; policies may ask more.
 import { instantText, personBehind } from '@recourse/kernel';
 import type { ExecutionState, RecoverabilityState, RecoveryApprovalMode } from '@recourse/messages';
 import { answerFor, screen, spanOf } from './answer.js';
 import type { UndoAnswer } from './answer.js';
+import { availableFor, hasSideEffects, isManual, isUndoable } from './class.js';
 import type { Contract } from './shape.js';
 
 /** What the ledger says of one mutation. Instants in epoch milliseconds. */
@@ -57,13 +59,56 @@ export function isAnsweredFor({
   return personBehind({ initiator, acting: [agent] }) !== null;
 }
 
-/** Answers for one mutation; `contract` is the version it executed under, null where it had none. */
-export function answerForMutation(contract: Contract | null, mutation: MutationStanding, now: number): MutationAnswer {
+/** A contract and a mutation under what the version that stands asks beyond it; a version that undoes nothing withholds the way back. */
+function boundBy(standing: Contract | null, contract: Contract | null, mutation: MutationStanding): Bound {
+  if (contract === null || standing === null) return { contract, mutation, withheldBy: null };
+  const { committed_at: from, reversal_expires_at: endsAt } = mutation;
+  const length = availableFor(standing);
+  const isSooner = endsAt !== null && length !== null && from !== null && from + length < endsAt;
+  const mode = [contract, standing].map((one) => MODES.indexOf(one.recovery_approval_mode ?? 'human'));
+  const isWithheld = hasWayBack(contract) && hasSideEffects(standing) && !hasWayBack(standing);
+  return {
+    contract: {
+      ...contract,
+      recovery_approval_mode: MODES[Math.max(...mode)] ?? 'dual_control',
+      impact: GRAVE_IMPACTS.includes(contract.impact) ? contract.impact : standing.impact,
+    },
+    mutation: isSooner ? { ...mutation, reversal_expires_at: from + length } : mutation,
+    withheldBy: isWithheld ? (standing.version ?? 1) : null,
+  };
+}
+
+function hasWayBack(contract: Contract): boolean {
+  return isUndoable(contract) && !isManual(contract);
+}
+
+interface Bound {
+  readonly contract: Contract | null;
+  readonly mutation: MutationStanding;
+  /** Version that leaves it to people; null where none does. */
+  readonly withheldBy: number | null;
+}
+
+/** By strictness. */
+const MODES: readonly RecoveryApprovalMode[] = ['auto', 'human', 'dual_control'];
+
+/** Answers for one mutation; `executed` is the version it executed under, null where it had none; `standing` the one that stands now. */
+export function answerForMutation(
+  executed: Contract | null,
+  found: MutationStanding,
+  now: number,
+  standing: Contract | null = executed,
+): MutationAnswer {
+  return answerUnder(boundBy(standing, executed, found), now);
+}
+
+function answerUnder(bound: Bound, now: number): MutationAnswer {
+  const { contract, mutation } = bound;
   const declared = contract === null ? UNCONTRACTED : answerFor(contract);
-  const closesIn = closesInOf(mutation, now);
-  const isUndoable =
+  const closesIn = closesInOf(bound, now);
+  const isUndoableNow =
     contract !== null && closesIn !== null && ['restored', 'compensated'].includes(declared.undoability);
-  const people = isUndoable
+  const people = isUndoableNow
     ? peopleNeeded(contract.recovery_approval_mode ?? 'human', contract.impact, isAnsweredFor(mutation))
     : null;
   return {
@@ -72,8 +117,8 @@ export function answerForMutation(contract: Contract | null, mutation: MutationS
     version: contract === null ? null : (contract.version ?? 1),
     mutation_id: mutation.mutation_id,
     state: `execution ${mutation.execution_state}, recoverability ${mutation.recoverability}${mutation.reason === null ? '' : `: ${mutation.reason}`}`,
-    is_undoable_now: isUndoable,
-    can_it_be_undone: isUndoable ? `now, ${declared.can_it_be_undone}` : notNow(mutation, declared, now),
+    is_undoable_now: isUndoableNow,
+    can_it_be_undone: isUndoableNow ? `now, ${declared.can_it_be_undone}` : whyNot(bound, declared, now),
     by_when:
       closesIn === null
         ? closedWhen(mutation, now)
@@ -83,7 +128,7 @@ export function answerForMutation(contract: Contract | null, mutation: MutationS
         ? handOf(declared, mutation)
         : `${declared.by_whom.split(',')[0] ?? ''}, ${askedOf(people, mutation)}`,
     reversal_expires_at: mutation.reversal_expires_at,
-    closes_in_ms: isUndoable ? closesIn : null,
+    closes_in_ms: isUndoableNow ? closesIn : null,
     people_needed: people,
   };
 }
@@ -110,11 +155,20 @@ const UNCONTRACTED: UndoAnswer = {
   window_ms: null,
 };
 
-function closesInOf({ recoverability, reversal_expires_at: endsAt }: MutationStanding, now: number): number | null {
+function closesInOf({ mutation, withheldBy }: Bound, now: number): number | null {
+  const { recoverability, reversal_expires_at: endsAt } = mutation;
+  if (withheldBy !== null) return null;
   return recoverability === 'reversal_available' && endsAt !== null && endsAt > now ? endsAt - now : null;
 }
 
-/** Why it cannot be undone now. Total over the states of the ledger. */
+/** Why it cannot be undone now. */
+function whyNot({ mutation, withheldBy }: Bound, declared: UndoAnswer, now: number): string {
+  return withheldBy !== null && mutation.recoverability === 'reversal_available'
+    ? `by hand only: version ${withheldBy} of its contract leaves it to people`
+    : notNow(mutation, declared, now);
+}
+
+/** The same, whatever stands by now. Total over the states of the ledger. */
 function notNow(
   { recoverability, execution_state, reversal_expires_at: endsAt }: MutationStanding,
   declared: UndoAnswer,

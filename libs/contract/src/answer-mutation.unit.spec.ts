@@ -40,6 +40,21 @@ describe('the answer on a mutation', () => {
     });
   });
 
+  it.each([
+    ['a shorter window', { reversal_window_ms: 2_000_000 }, { closes_in_ms: 200_000, people_needed: 1 }],
+    ['more people', { recovery_approval_mode: 'dual_control' }, { closes_in_ms: 1_800_000, people_needed: 2 }],
+    ['a window that is over', { reversal_window_ms: 60_000 }, { is_undoable_now: false, people_needed: null }],
+    [
+      'no way back',
+      { reversal_class: 'irreversible', compensation_capability: undefined, forward_approval: 'human' },
+      { is_undoable_now: false, can_it_be_undone: 'by hand only: version 1 of its contract leaves it to people' },
+    ],
+    ['a longer window', { reversal_window_ms: 7_200_000 }, { closes_in_ms: 1_800_000 }],
+  ])('counts what the version that stands asks, where it is stricter: %s', (_what, change, expected) => {
+    const newest = parsed(refundContract(change as ContractJson));
+    expect(answerForMutation(parsed(refundContract()), standing, 1_800_000, newest)).toMatchObject(expected);
+  });
+
   it('at the very end of its window is no longer yes', () => {
     const over = answer({}, undefined, 3_600_000);
     expect(over).toMatchObject({ is_undoable_now: false, closes_in_ms: null, people_needed: null });

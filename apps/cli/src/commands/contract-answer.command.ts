@@ -63,17 +63,23 @@ async function answerMutation(session: Session, id: string): Promise<void> {
   const found = await session
     .service('ledger')
     .get(`/v1/mutations/${encodeURIComponent(id)}`, { tenant: session.tenant });
-  const contract = await contractOf(session, docOf(found['terms']));
-  const answer = answerForMutation(contract, standingOf(found, id), session.clock.now());
+  const { executed, newest } = await contractsOf(session, docOf(found['terms']));
+  const answer = answerForMutation(executed, standingOf(found, id), session.clock.now(), newest);
   session.show(answer, () => mutationAnswerText(answer));
 }
 
-/** The version the mutation executed under, and no other. Errors: CliProblem(CONTRACT_DIFFERS). */
-async function contractOf(session: Session, terms: Doc): Promise<Contract | null> {
+/** The version the mutation executed under, and no other, and the one that stands now, null where it is retired. Errors: CliProblem(CONTRACT_DIFFERS). */
+async function contractsOf(
+  session: Session,
+  terms: Doc,
+): Promise<{ readonly executed: Contract | null; readonly newest: Contract | null }> {
   const { contract_name: name, contract_version: version, contract_digest: digest } = terms;
-  if (typeof name !== 'string' || typeof version !== 'number') return null;
-  const found = await registered(session, name, version);
-  if (found['digest'] === digest) return shaped(docOf(found['contract']) as Json, name);
+  if (typeof name !== 'string' || typeof version !== 'number') return { executed: null, newest: null };
+  const last = await registered(session, name, undefined);
+  const found = last['digest'] === digest ? last : await registered(session, name, version);
+  const contractIn = (doc: Doc): Contract => shaped(docOf(doc['contract']) as Json, name);
+  if (found['digest'] === digest)
+    return { executed: contractIn(found), newest: last['retired'] === true ? null : contractIn(last) };
   throw new CliProblem(
     'CONTRACT_DIFFERS',
     `the registry's version ${version} of ${name} is not the one the mutation executed under`,
