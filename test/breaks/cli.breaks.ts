@@ -775,7 +775,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/probes/probes.unit.spec.ts',
     test: 'the readiness of an agent is not ready by prevention alone: what never was undone is not known to be undoable (A93)',
     file: 'apps/cli/src/probes/effect.judges.ts',
-    find: ": partial('nothing of it was ever undone and verified: rehearse an undo'),",
+    find: ': partial(`nothing of it was ever undone and verified: ${UNDO_ONE}`),',
     replace: ': pass(),',
   },
   {
@@ -857,8 +857,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/story/story.unit.spec.ts',
     test: 'the story of a mutation names who decided what, and on which facts',
     file: 'apps/cli/src/story/story.ts',
-    find: 'on_facts: isDecision ? factsBefore(number, says, all) : [],',
-    replace: 'on_facts: isDecision ? factsBefore(1, says, all) : [],',
+    find: 'on_facts: isDecided ? factsBefore(number, says, all) : [],',
+    replace: 'on_facts: isDecided ? factsBefore(1, says, all) : [],',
   },
   {
     id: 'a71-told-text-is-markup',

@@ -3267,8 +3267,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.admission.unit.spec.ts',
     test: 'admission, straight of a source nobody knows ends when a person rejects it, and its source loses three times as much',
     file: 'apps/mutation-ledger/src/core/fall-commands.part.ts',
-    find: "phase === 'held' ? undefined",
-    replace: "phase !== 'held' ? undefined",
+    find: 'isWaiting ? undefined',
+    replace: '!isWaiting ? undefined',
   },
   {
     id: 'a22-newest-not-asked',

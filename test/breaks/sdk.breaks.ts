@@ -1057,7 +1057,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'A32/unfit',
     spec: 'libs/sdk/src/producer/producer.unit.spec.ts',
     test: 'a statement that the ledger would park is refused before it leaves: "order/1#large"',
-    file: 'libs/sdk/src/producer/producer.ts',
+    file: 'libs/sdk/src/producer/fitting.ts',
     find: 'refuseLarge(value);',
     replace: '',
   },
