@@ -51,7 +51,7 @@ describe('the answer on a mutation', () => {
     ],
     ['a longer window', { reversal_window_ms: 7_200_000 }, { closes_in_ms: 1_800_000 }],
   ])('counts what the version that stands asks, where it is stricter: %s', (_what, change, expected) => {
-    const newest = parsed(refundContract(change as ContractJson));
+    const newest = parsed(refundContract(change));
     expect(answerForMutation(parsed(refundContract()), standing, 1_800_000, newest)).toMatchObject(expected);
   });
 
