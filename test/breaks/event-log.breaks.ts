@@ -11,6 +11,25 @@ export const BREAKS: readonly Break[] = [
     replace: 'else if (!refused.isOfRecords && owed.length > 1)',
   },
   {
+    id: 'l15-forgotten-while-asked',
+    requirement: 'L15/wires',
+    spec: 'libs/kafka/src/platformatic/cluster.kafka.unit.spec.ts',
+    test: 'a cluster in which one partition has no leader names those of the others, and how many there are, to whoever asks at the same moment',
+    file: 'libs/kafka/src/platformatic/cluster.kafka.ts',
+    find: 'return (await this.learn([topic])).get(topic) ?? new Map();',
+    replace:
+      'await this.learn([topic]);\n    await Promise.resolve();\n    return this.leaders.get(topic) ?? new Map();',
+  },
+  {
+    id: 'l15-given-up-while-somebody-answers',
+    requirement: 'L15/wires',
+    spec: 'libs/event-log/src/reactor.unit.spec.ts',
+    test: 'a message for which there is no topic counts its tries anew where somebody answered for the topic in between',
+    file: 'libs/event-log/src/reactor.ts',
+    find: 'this.#nowhere.delete(topic);\n        throw cause;',
+    replace: 'throw cause;',
+  },
+  {
     id: 'l15-too-large-together',
     requirement: 'L15/wires',
     spec: 'libs/kafka/src/platformatic/wire-producer.kafka.unit.spec.ts',

@@ -3449,6 +3449,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/reads/undo-report.query.ts',
     find: "if (execution_state === 'failed') return { outcome: 'undone_clean', reason };",
     replace: "if (execution_state === 'failed' && reason === null) return { outcome: 'undone_clean', reason };",
+  },
+  {
     id: 'E31-never-came-no-way-out',
     requirement: 'E31/never-came',
     also: ['P12/items'],

@@ -327,6 +327,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/notifier/src/core.ts',
     find: 'RegistrationDropped: over(weakerOf),',
     replace: 'RegistrationDropped: null,',
+  },
+  {
     id: 'P12-items-only-a-look',
     requirement: 'P12/items',
     also: ['E31/never-came'],

@@ -167,6 +167,19 @@ describe('a message for which there is no topic', () => {
     expect(waits).toHaveLength(7);
   });
 
+  it('counts its tries anew where somebody answered for the topic in between', async () => {
+    let asked = 0;
+    gate = () => {
+      asked += 1;
+      if (asked > 12) return Promise.resolve();
+      const code = asked % 4 === 0 ? 'BROKER_UNAVAILABLE' : 'TOPIC_MISSING';
+      return Promise.reject(new Failure(code, TOPIC));
+    };
+    reactor.owe([{ seq: 1, messages: [message(TOPIC, 'kept')] }]);
+    await until(() => reactor.reactedSeq === 1);
+    expect(sentTo(TOPIC)).toEqual(['kept']);
+  });
+
   it('costs one try once its topic is known to be missing', async () => {
     reactor.owe([{ seq: 1, messages: [message(NOWHERE, 'one')] }]);
     await until(() => reactor.reactedSeq === 1);

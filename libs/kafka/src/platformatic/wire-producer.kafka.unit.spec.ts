@@ -135,6 +135,32 @@ describe('a producer of wires', () => {
     await producer.close();
   });
 
+  it('fails together what waited together for a partition that is refused, after tries that all share', async () => {
+    const refuses = 29; // TOPIC_AUTHORIZATION_FAILED: no further try mends it
+    const brokers = new Brokers(() => refuses);
+    const producer = producerOf(brokers);
+    const outcomes = await Promise.all([1, 2, 3].map(() => codeOf(producer.send('w', [record(1, 600_000)]))));
+    expect(outcomes).toEqual(['BROKER_REFUSED', 'BROKER_REFUSED', 'BROKER_REFUSED']);
+    expect(brokers.asked).toHaveLength(1);
+    await producer.close();
+  });
+
+  it('sends to a topic while nobody answers for another', async () => {
+    const brokers = new Brokers(() => 0);
+    const never = Promise.withResolvers<number>();
+    const open = (): Leaders => ({
+      ...brokers.open(),
+      partitionCount: (topic) => (topic === 'silent' ? never.promise : Promise.resolve(PARTITIONS)),
+    });
+    const producer = new BrokerWireProducer(open, 5_000);
+    const waiting = producer.send('silent', [record(0)]);
+    await producer.send('w', [record(1)]);
+    expect(brokers.taken).toEqual([1]);
+    never.resolve(PARTITIONS);
+    await waiting;
+    await producer.close();
+  });
+
   it('fails who sends what is too large alone, and takes what went with it', async () => {
     const brokers = new Brokers((_partition, bytes) => (bytes > 50_000 ? MESSAGE_TOO_LARGE : 0));
     const producer = producerOf(brokers);
