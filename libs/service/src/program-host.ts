@@ -31,14 +31,16 @@ export class ProgramHost<Database extends { close(): Promise<void> }, Runtime ex
 
   /** What runs; null before it does. */
   get running(): Runtime | null {
-    return this.runtime ?? null;
+    return this.hasStarted ? (this.runtime ?? null) : null;
   }
 
   /** Returns early when it is told to stop. Errors: a Failure that no retry helps against; anything that is a bug. */
   async start(): Promise<void> {
     try {
-      const database = (this.database = await this.try('database', this.options.openDatabase));
-      this.runtime = await this.try('loop', () => this.startRuntime(database));
+      const database = await this.try('database', this.options.openDatabase);
+      if (this.stopping.signal.aborted) return await database.close();
+      this.database = database;
+      await this.try('loop', () => this.startRuntime(database));
       this.hasStarted = true;
       this.options.logger.info('started');
     } catch (error) {
@@ -46,13 +48,18 @@ export class ProgramHost<Database extends { close(): Promise<void> }, Runtime ex
     }
   }
 
-  private async startRuntime(database: Database): Promise<Runtime> {
-    const runtime = await this.options.createRuntime(database);
+  /** What began before it was told to stop, and came after, is stopped again. */
+  private async startRuntime(database: Database): Promise<void> {
+    const { signal } = this.stopping;
+    const runtime = (this.runtime = await this.options.createRuntime(database));
     try {
+      signal.throwIfAborted();
       await runtime.start();
-      return runtime;
+      signal.throwIfAborted();
     } catch (error) {
+      this.runtime = undefined;
       await runtime.stop().catch(() => undefined);
+      signal.throwIfAborted();
       throw error;
     }
   }

@@ -4,14 +4,24 @@ import { EventLogTransport } from './event-log.transport.js';
 import { ServiceHost } from './service-host.js';
 import type { ServiceDatabase } from './service-host.js';
 
-const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const turn = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 
 function parts({
   databaseFailures = 0,
   loopFailure = null as Error | null,
   trouble = (): Failure | null => null,
+  databaseOpens = Promise.resolve() as Promise<unknown>,
+  loopStarts = Promise.resolve() as Promise<unknown>,
 } = {}) {
   const told: string[] = [];
+  const logger = {
+    info: (fields: unknown) => told.push(`said: ${String(fields)}`),
+    warn: () => undefined,
+    error: () => undefined,
+  };
   const database: ServiceDatabase = {
     page: () => Promise.resolve({ rows: [], next: null }),
     count: () => Promise.resolve(0),
@@ -27,19 +37,20 @@ function parts({
   };
   let failures = databaseFailures;
   const host = new ServiceHost({
-    openDatabase: () => {
+    openDatabase: async () => {
       if (failures > 0) {
         failures -= 1;
-        return Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'down'));
+        throw new Failure('DATABASE_UNAVAILABLE', 'down');
       }
+      await databaseOpens;
       told.push('database opened');
-      return Promise.resolve(database);
+      return database;
     },
     createRuntime: () => ({
-      start: () => {
-        if (loopFailure) return Promise.reject(loopFailure);
-        told.push('loop started');
-        return Promise.resolve();
+      start: async () => {
+        if (loopFailure) throw loopFailure;
+        told.push('loop starts');
+        await loopStarts;
       },
       stop: () => {
         told.push('loop stopped');
@@ -50,11 +61,8 @@ function parts({
       view: () => Promise.resolve(null),
     }),
     trouble,
-    logger: quiet,
-    sleep: () =>
-      new Promise((resolve) => {
-        setImmediate(resolve);
-      }),
+    logger,
+    sleep: turn,
   });
   return { host, told };
 }
@@ -66,7 +74,31 @@ describe('a service', () => {
     expect(host.health()).toMatchObject({ live: true, ready: true, started: true });
     await host.stop();
     expect(host.health().ready).toBe(false);
-    expect(told).toEqual(['database opened', 'loop started', 'loop stopped', 'database closed']);
+    expect(told).toEqual(['database opened', 'loop starts', 'said: started', 'loop stopped', 'database closed']);
+  });
+
+  it('that is told to stop while its loop starts stops it, then closes its database, and never says that it has started', async () => {
+    const { promise: loopStarts, resolve } = Promise.withResolvers();
+    const { host, told } = parts({ loopStarts });
+    const starting = host.start();
+    await turn();
+    await host.stop();
+    const stopped = ['database opened', 'loop starts', 'loop stopped', 'database closed'];
+    expect(told).toEqual(stopped);
+    resolve(undefined);
+    await starting;
+    // What the start made in the meantime goes, too.
+    expect([told, host.running, host.health().started]).toEqual([[...stopped, 'loop stopped'], null, false]);
+  });
+
+  it('that is told to stop while its database opens closes it, and starts no loop', async () => {
+    const { promise: databaseOpens, resolve } = Promise.withResolvers();
+    const { host, told } = parts({ databaseOpens });
+    const starting = host.start();
+    await host.stop();
+    resolve(undefined);
+    await starting;
+    expect(told).toEqual(['database opened', 'database closed']);
   });
 
   it('waits for its database, alive and not ready, and says what is in the way', async () => {
@@ -75,13 +107,11 @@ describe('a service', () => {
     await expect(host.page({ log: 'l', kind: 'k', where: {}, limit: 1 })).rejects.toMatchObject({
       code: 'DATABASE_UNAVAILABLE',
     });
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
+    await turn();
     expect(host.health()).toMatchObject({ live: true, ready: false, started: false });
     expect(JSON.stringify(host.health().detail)).toContain('DATABASE_UNAVAILABLE');
     await starting;
-    expect(told).toContain('loop started');
+    expect(told).toContain('loop starts');
   });
 
   it('gives up where no retry helps, and Nest hears of it', async () => {
