@@ -17,7 +17,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'recourse-notifier-'));
   const [webhooks, keys] = [join(folder, 'webhooks.json'), join(folder, 'jwks.json')];
   writeFileSync(webhooks, JSON.stringify({ endpoints: [] }), { mode: 0o600 });
-  writeFileSync(keys, JSON.stringify({ keys: [] }));
+  writeFileSync(keys, JSON.stringify({ keys: [{ kty: 'OKP' }] }));
   const environment = {
     RECOURSE_WIRES: 'open',
     RECOURSE_DATABASE_URL: `postgres://notifier:none@${NOBODY}/notifier`,

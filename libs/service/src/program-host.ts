@@ -5,7 +5,7 @@
 // Invariants
 //   H1. Before the loop runs nothing is ready; reads and commands answer with the failure that is in the way.
 //   H2. `stop` ends in the order of dependence: loop, then database, whatever state the start had reached.
-//   H3. What would sign nothing is not ready, also while it has nothing to sign.
+//   H3. What would sign nothing is not ready, also while it has nothing to sign; so is what never reached its key store.
 import { Failure } from '@recourse/kernel';
 import type { Logger } from '@recourse/telemetry';
 import { persistently } from './persistently.js';
@@ -13,6 +13,8 @@ import type { RunningProgram, ServiceHealth } from './running-service.js';
 
 export interface ProgramHostOptions<Database, Runtime> {
   readonly openDatabase: () => Promise<Database>;
+  /** Asks, once before the loop starts, what the loop asks only when there is a need. */
+  readonly reach?: () => Promise<unknown>;
   readonly createRuntime: (database: Database) => Promise<Runtime> | Runtime;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** What is wrong with the keys of the process now: see Signing. */
@@ -40,6 +42,7 @@ export class ProgramHost<Database extends { close(): Promise<void> }, Runtime ex
       const database = await this.try('database', this.options.openDatabase);
       if (this.stopping.signal.aborted) return await database.close();
       this.database = database;
+      await this.try('loop', async () => this.options.reach?.());
       await this.try('loop', () => this.startRuntime(database));
       this.hasStarted = true;
       this.options.logger.info('started');

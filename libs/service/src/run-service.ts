@@ -161,6 +161,7 @@ function assemble(parts: Parts): Assembled {
   const { config, spec, kafka, signing, schemas, counts, keys, traces, logger } = parts;
   const host = new ServiceHost({
     openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(spec.cores, spec.views)),
+    keys,
     createRuntime: (database) => Promise.resolve(runtimeOf(parts, database)),
     ...(signing?.trouble === undefined ? {} : { trouble: signing.trouble }),
     logger,

@@ -11,6 +11,7 @@ const turn = (): Promise<void> =>
 
 function parts({
   databaseFailures = 0,
+  keyStoreFailures = 0,
   loopFailure = null as Error | null,
   trouble = (): Failure | null => null,
   databaseOpens = Promise.resolve() as Promise<unknown>,
@@ -36,6 +37,7 @@ function parts({
     },
   };
   let failures = databaseFailures;
+  let unasked = keyStoreFailures;
   const host = new ServiceHost({
     openDatabase: async () => {
       if (failures > 0) {
@@ -45,6 +47,13 @@ function parts({
       await databaseOpens;
       told.push('database opened');
       return database;
+    },
+    keys: {
+      find: () => {
+        if (unasked === 0) return Promise.resolve([]);
+        unasked -= 1;
+        return Promise.reject(new Failure('KEY_STORE_UNAVAILABLE', 'no such host'));
+      },
     },
     createRuntime: () => ({
       start: async () => {
@@ -112,6 +121,21 @@ describe('a service', () => {
     expect(JSON.stringify(host.health().detail)).toContain('DATABASE_UNAVAILABLE');
     await starting;
     expect(told).toContain('loop starts');
+  });
+
+  it('that has no way to its key store is not ready though nothing was to be sealed yet, and starts once there is one', async () => {
+    const { host, told } = parts({ keyStoreFailures: 1 });
+    const starting = host.start();
+    await turn();
+    expect(host.health()).toEqual({
+      live: true,
+      ready: false,
+      started: false,
+      detail: { in_the_way: { code: 'KEY_STORE_UNAVAILABLE', detail: 'no such host' } },
+    });
+    expect(told).toEqual(['database opened']);
+    await starting;
+    expect(host.health()).toMatchObject({ ready: true });
   });
 
   it('gives up where no retry helps, and Nest hears of it', async () => {

@@ -37,7 +37,7 @@ const CLAIMS = z.object({
   roles: z.array(z.string().min(1).max(64)).max(32),
 });
 
-/** Makes the check of one edge. Reads nothing before the first token. */
+/** Makes the check of one edge; an address is asked at the first token. Errors: TypeError for a file without keys at start. */
 export function createAuthenticate({ issuer, audience, jwks, directory }: AuthenticationOptions): Authenticate {
   const keys =
     'url' in jwks ? createRemoteJWKSet(new URL(jwks.url), { timeoutDuration: JWKS_TIMEOUT_MS }) : keysOfFile(jwks.file);
@@ -98,15 +98,29 @@ function isNoAnswer(error: errors.JOSEError): boolean {
   return error.code === 'ERR_JOSE_GENERIC' || error.code === 'ERR_JWKS_INVALID';
 }
 
-/** Keys of a file, read again when it changes. */
+/** Keys of a file, read again when it changes. Errors: TypeError for one that has none now, which would let nobody in. */
 function keysOfFile(path: string): JWTVerifyGetKey {
-  let read: { readonly at: number; readonly keys: JWTVerifyGetKey } | undefined;
+  let read = firstKeysIn(path);
   return (header, token) => {
     const at = statSync(path).mtimeMs;
-    if (read?.at !== at) {
-      // jose checks the shape and throws JWKSInvalid.
-      read = { at, keys: createLocalJWKSet(JSON.parse(readFileSync(path, 'utf8')) as JSONWebKeySet) };
-    }
+    if (read.at !== at) read = { at, keys: createLocalJWKSet(keySetIn(path)) };
     return read.keys(header, token);
   };
+}
+
+function firstKeysIn(path: string): { readonly at: number; readonly keys: JWTVerifyGetKey } {
+  try {
+    const [at, set] = [statSync(path).mtimeMs, keySetIn(path)];
+    const keys = createLocalJWKSet(set);
+    if (set.keys.length === 0) throw new TypeError('there is no key in it');
+    return { at, keys };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new TypeError(`RECOURSE_JWKS_FILE: ${path} holds no keys of a token issuer: ${why}`, { cause });
+  }
+}
+
+/** jose checks the shape and throws JWKSInvalid. */
+function keySetIn(path: string): JSONWebKeySet {
+  return JSON.parse(readFileSync(path, 'utf8')) as JSONWebKeySet;
 }

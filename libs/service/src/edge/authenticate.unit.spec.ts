@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey } from 'jose';
 import { createAuthenticate } from './authenticate.js';
-import type { Authenticate } from './authenticate.js';
+import type { Authenticate, AuthenticationOptions } from './authenticate.js';
 import { directoryIn } from './directory.js';
 
 const ISSUER = 'urn:recourse:dev';
@@ -16,17 +16,16 @@ let key: CryptoKey;
 let foreign: CryptoKey;
 let authenticate: Authenticate;
 
+function withKeys(jwks: AuthenticationOptions['jwks']): Authenticate {
+  return createAuthenticate({ issuer: ISSUER, audience: AUDIENCE, jwks, directory: directoryIn(undefined) });
+}
+
 beforeAll(async () => {
   const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
   key = pair.privateKey;
   foreign = (await generateKeyPair('EdDSA', { crv: 'Ed25519' })).privateKey;
   writeFileSync(file, JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'EdDSA' }] }));
-  authenticate = createAuthenticate({
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    jwks: { file },
-    directory: directoryIn(undefined),
-  });
+  authenticate = withKeys({ file });
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
@@ -115,19 +114,28 @@ describe('a token', () => {
   });
 
   it('lets nobody in while the keys cannot be read', async () => {
-    const nowhere = createAuthenticate({
-      issuer: ISSUER,
-      audience: AUDIENCE,
-      jwks: { file: join(folder, 'gone.json') },
-      directory: directoryIn(undefined),
-    });
-    const silent = createAuthenticate({
-      issuer: ISSUER,
-      audience: AUDIENCE,
-      jwks: { url: 'http://127.0.0.1:1/jwks.json' },
-      directory: directoryIn(undefined),
-    });
-    for (const unavailable of [nowhere, silent])
+    const going = join(folder, 'going.json');
+    copyFileSync(file, going);
+    const gone = withKeys({ file: going });
+    rmSync(going);
+    for (const unavailable of [gone, withKeys({ url: 'http://127.0.0.1:1/jwks.json' })])
       await expect(unavailable(await bearer())).rejects.toMatchObject({ code: 'ISSUER_UNAVAILABLE' });
+  });
+
+  it.each([
+    ['is not there', null, 'ENOENT'],
+    ['is no JSON', 'keys', 'JSON'],
+    ['is no set of keys', '{"kty":"OKP"}', 'JSON Web Key Set malformed'],
+    ['holds no key', '{"keys":[]}', 'there is no key in it'],
+  ])('is checked nowhere where the file of the keys %s: the program does not start', (_what, content, why) => {
+    const path = join(folder, 'at-start.json');
+    rmSync(path, { force: true });
+    if (content !== null) writeFileSync(path, content);
+    expect(() => withKeys({ file: path })).toThrow(
+      expect.objectContaining({
+        name: 'TypeError',
+        message: expect.stringMatching(new RegExp(`^RECOURSE_JWKS_FILE: .*at-start.json holds no keys .*${why}`)),
+      }),
+    );
   });
 });
