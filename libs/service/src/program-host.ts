@@ -40,7 +40,10 @@ export class ProgramHost<Database extends { close(): Promise<void> }, Runtime ex
   async start(): Promise<void> {
     try {
       const database = await this.try('database', this.options.openDatabase);
-      if (this.stopping.signal.aborted) return await database.close();
+      if (this.stopping.signal.aborted) {
+        await database.close();
+        return;
+      }
       this.database = database;
       await this.try('loop', async () => this.options.reach?.());
       await this.try('loop', () => this.startRuntime(database));

@@ -270,12 +270,9 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
   };
 }
 
-function peersOf({
-  config,
-  spec,
-  metrics,
-  logger,
-}: Parts): NonNullable<Parameters<typeof createServiceRuntime>[0]['peers']> {
+type RuntimePeers = NonNullable<Parameters<typeof createServiceRuntime>[0]['peers']>;
+
+function peersOf({ config, spec, metrics, logger }: Parts): RuntimePeers {
   return {
     presence: new PostgresPresence(databaseUrlOf(config)),
     kin: `${spec.name}-`,

@@ -14,8 +14,8 @@ function parts({
   keyStoreFailures = 0,
   loopFailure = null as Error | null,
   trouble = (): Failure | null => null,
-  databaseOpens = Promise.resolve() as Promise<unknown>,
-  loopStarts = Promise.resolve() as Promise<unknown>,
+  databaseOpens = Promise.resolve(),
+  loopStarts = Promise.resolve(),
 } = {}) {
   const told: string[] = [];
   const logger = {
@@ -87,7 +87,7 @@ describe('a service', () => {
   });
 
   it('that is told to stop while its loop starts stops it, then closes its database, and never says that it has started', async () => {
-    const { promise: loopStarts, resolve } = Promise.withResolvers();
+    const { promise: loopStarts, resolve } = Promise.withResolvers<undefined>();
     const { host, told } = parts({ loopStarts });
     const starting = host.start();
     await turn();
@@ -101,7 +101,7 @@ describe('a service', () => {
   });
 
   it('that is told to stop while its database opens closes it, and starts no loop', async () => {
-    const { promise: databaseOpens, resolve } = Promise.withResolvers();
+    const { promise: databaseOpens, resolve } = Promise.withResolvers<undefined>();
     const { host, told } = parts({ databaseOpens });
     const starting = host.start();
     await host.stop();

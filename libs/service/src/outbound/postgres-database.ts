@@ -9,6 +9,7 @@ import {
   CONNECT_TIMEOUT_MS,
   createPool,
   FINDS,
+  goodbye,
   ListenedClient,
   PAGES,
 } from './postgres-connection.js';
@@ -179,7 +180,7 @@ async function locked<T>(url: string, work: (client: Client) => Promise<T>): Pro
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     return await work(lock);
   } finally {
-    await lock.end();
+    await goodbye(lock);
   }
 }
 

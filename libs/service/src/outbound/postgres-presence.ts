@@ -5,11 +5,12 @@
 //
 // Invariants
 //   I1. What is not answered within ANSWER_MS costs the connection; the next call opens another, and shows the name again.
+//   I2. No end waits for a database that says nothing: a server that is told goodbye and does not close is cut off.
 import { createHash } from 'node:crypto';
 import { Failure } from '@recourse/kernel';
 import type { Presence } from '@recourse/event-log';
 import { Client } from 'pg';
-import { coded, CONNECT_TIMEOUT_MS } from './postgres-connection.js';
+import { coded, CONNECT_TIMEOUT_MS, goodbye } from './postgres-connection.js';
 
 const ANSWER_MS = 1_000;
 const PREFIX = 'recourse-here/';
@@ -20,7 +21,10 @@ export class PostgresPresence implements Presence {
   private client: Promise<Client> | null = null;
   private name: string | null = null;
 
-  constructor(private readonly url: string) {}
+  constructor(
+    private readonly url: string,
+    private readonly answerMs: number = ANSWER_MS,
+  ) {}
 
   async show(name: string): Promise<void> {
     this.name = name;
@@ -66,7 +70,7 @@ export class PostgresPresence implements Presence {
       connectionString: this.url,
       application_name: name === null ? 'recourse' : markOf(name),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: ANSWER_MS,
+      query_timeout: this.answerMs,
       keepAlive: true,
     });
     const lost = (): void => {
@@ -87,7 +91,7 @@ export class PostgresPresence implements Presence {
     const { client } = this;
     this.client = null;
     const opened = await client?.catch(() => null);
-    await opened?.end().catch(() => undefined);
+    if (opened) await goodbye(opened, this.answerMs);
   }
 }
 
