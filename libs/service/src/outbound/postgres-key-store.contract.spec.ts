@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
 import { keyStoreContract } from '../../../event-log/src/sealing/key-store.contract.js';
 import { SECRET_BYTES } from '../../../event-log/src/sealing/keys.js';
 import { PostgresKeyStore } from './postgres-key-store.js';
@@ -25,6 +26,28 @@ import { asAdmin, HAS_STACK, urlOf } from './postgres.testing.js';
     const scope = { tenant: 'acme', subject: 'order', windowStart: 0, windowEnd: 1 };
     const [made] = await making.ensure([{ scope, candidate: Buffer.alloc(SECRET_BYTES, 3) }]);
     expect(await asked.find([made?.keyId ?? ''])).toEqual([made]);
+  });
+
+  it('waits for nobody who reads a table that is whole, such as a copy of it, and gives an old one what it lacks', async () => {
+    const scope = { tenant: 'acme', subject: 'order', windowStart: 0, windowEnd: 1 };
+    const made = async (): Promise<unknown> => {
+      const store = new PostgresKeyStore({ url: urlOf(name) });
+      stores.push(store);
+      return (await store.ensure([{ scope, candidate: Buffer.alloc(SECRET_BYTES, 3) }]))[0]?.keyId;
+    };
+    await asAdmin('DROP TABLE IF EXISTS sealing_key', name);
+    const id = await made();
+    await asAdmin('ALTER TABLE sealing_key DROP COLUMN unit', name);
+    expect(await made()).toBe(id);
+    const copying = new Client({ connectionString: urlOf(name) });
+    await copying.connect();
+    try {
+      await copying.query('BEGIN');
+      await copying.query('SELECT count(*) FROM sealing_key');
+      expect(await made()).toBe(id);
+    } finally {
+      await copying.end();
+    }
   });
 
   keyStoreContract({

@@ -22,6 +22,9 @@ ALTER TABLE sealing_key ADD COLUMN IF NOT EXISTS unit text;
 CREATE INDEX IF NOT EXISTS sealing_key_of_subject ON sealing_key (tenant, subject) WHERE secret IS NOT NULL;
 CREATE INDEX IF NOT EXISTS sealing_key_of_unit ON sealing_key (tenant, unit) WHERE secret IS NOT NULL AND unit IS NOT NULL`;
 
+/** What is made last is there, so all is: a change of the table would wait for whoever reads it, and have all others wait behind. */
+const IS_WHOLE = "SELECT to_regclass('sealing_key_of_unit') IS NOT NULL AS whole";
+
 /** Instances that start together make the table one after the other. */
 const TABLE_LOCK = 7_265_637;
 
@@ -138,6 +141,8 @@ export class PostgresKeyStore implements KeyStore {
 
   async #makeTable(): Promise<void> {
     try {
+      const { rows } = await this.#pool.query<{ readonly whole: boolean }>(IS_WHOLE);
+      if (rows[0]?.whole === true) return;
       // One message, so one transaction: the lock is let go with it.
       await this.#pool.query(`SELECT pg_advisory_xact_lock(${String(TABLE_LOCK)}); ${TABLE}`);
     } catch (cause) {
