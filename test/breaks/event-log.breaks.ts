@@ -18,7 +18,7 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/kafka/src/platformatic/cluster.kafka.ts',
     find: 'return (await this.learn([topic])).get(topic) ?? new Map();',
     replace:
-      'await this.learn([topic]);\n    await Promise.resolve();\n    return this.leaders.get(topic) ?? new Map();',
+      'await this.learn([topic]);\n    await new Promise(setImmediate);\n    return this.leaders.get(topic) ?? new Map();',
   },
   {
     id: 'l15-given-up-while-somebody-answers',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { ConfigInvalid, describeConfig, loadConfig, readConfig } from './config.js';
 import {
+  databaseUrl,
   file,
   hostPorts,
   integer,
@@ -17,6 +18,7 @@ import {
   secretText,
   text,
   url,
+  withPassword,
 } from './variable.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'recourse-config-'));
@@ -209,6 +211,26 @@ describe('a configuration', () => {
     expect(read.ok ? [] : read.problems.map(({ code, message }) => [code, message])).toEqual([
       ['INVALID', expect.stringContaining('(the file holds no password)')],
     ]);
+  });
+
+  it.each(['application_name', 'statement_timeout', 'lock_timeout', 'query_timeout', 'options'])(
+    'refuses an address of a database that says %s in place of the program',
+    (parameter) => {
+      const spec = { database: databaseUrl('RECOURSE_DATABASE', { doc: 'Database.' }) };
+      const address = 'postgres://ledger@db/ledger?sslmode=verify-full';
+      const read = readConfig(spec, { RECOURSE_DATABASE: `${address}&${parameter}=1` });
+      expect(read.ok ? [] : read.problems.map(({ code, message }) => [code, message])).toEqual([
+        ['INVALID', expect.stringContaining(`(the program sets ${parameter} itself)`)],
+      ]);
+      expect(loadConfig(spec, { RECOURSE_DATABASE: address })).toEqual({ database: address });
+    },
+  );
+
+  it('drops no password of a file: an address without a host, which can have none, is refused', () => {
+    expect(withPassword('postgres://ledger@db/ledger', 'a/b')).toBe('postgres://ledger:a%2Fb@db/ledger');
+    expect(() => withPassword('postgres:///ledger?host=/socket', 'secret')).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.not.stringContaining('secret') }),
+    );
   });
 
   it('takes a token of many groups, and shows none that is too long', () => {

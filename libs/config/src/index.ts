@@ -1,6 +1,7 @@
 export { ConfigInvalid, describeConfig, loadConfig, readConfig } from './config.js';
 export type { ConfigOf, ConfigRule, ConfigSpec, Environment } from './config.js';
 export {
+  databaseUrl,
   file,
   hostPorts,
   integer,

@@ -1,7 +1,7 @@
 // One environment variable: what it must be, said once for reading, for problems and for docs/reference/config.md.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { exposureOf } from '@recourse/kernel';
+import { exposureOf, Failure } from '@recourse/kernel';
 import { z } from 'zod';
 
 /** How a variable is read. */
@@ -129,6 +129,23 @@ function hasCredentials(address: string): boolean {
   return username !== '' || password !== '';
 }
 
+/** What a program says of its own connections: the marks it is seen by, and how long a statement or a lock may take. */
+const SAID_BY_US = ['application_name', 'statement_timeout', 'lock_timeout', 'query_timeout', 'options'] as const;
+
+/** Address of a PostgreSQL database, with none of the parameters that would take the place of what the program sets itself. */
+export function databaseUrl(name: string, options: VariableOptions): Variable<string> {
+  const { schema, range, ...rest } = url(name, { ...options, protocols: ['postgres:', 'postgresql:'] });
+  return {
+    ...rest,
+    range: `${range}, without ${SAID_BY_US.join(', ')}`,
+    schema: schema.superRefine((address, context) => {
+      const given = URL.canParse(address) ? new URL(address).searchParams : new URLSearchParams();
+      for (const parameter of SAID_BY_US.filter((one) => given.has(one)))
+        context.addIssue({ code: 'custom', message: `the program sets ${parameter} itself` });
+    }),
+  };
+}
+
 /** One of a list of words. */
 export function oneOf<const T extends readonly [string, ...string[]]>(
   name: string,
@@ -225,12 +242,16 @@ export function passwordFile(name: string, options: VariableOptions): Variable<s
   };
 }
 
-/** An address with the password of a file, where there is one. */
+/** An address with the password of a file, where there is one. Errors: Failure(CONFIG_INVALID) for an address that can have none. */
 export function withPassword(address: string, password: string | undefined): string {
   if (password === undefined) return address;
   const parsed = new URL(address);
   parsed.password = encodeURIComponent(password);
-  return parsed.toString();
+  if (parsed.password !== '' || password === '') return parsed.toString();
+  throw new Failure(
+    'CONFIG_INVALID',
+    'an address without a host takes no password of a file: name the host, or say the password in the address (?password=…)',
+  );
 }
 
 /** The variable may be absent; the value is then undefined. */

@@ -1,5 +1,6 @@
 // Variables that programs share.
 import {
+  databaseUrl,
   file,
   hostPorts,
   integer,
@@ -59,10 +60,7 @@ export const EDGE_CONFIG = {
   logId: text('RECOURSE_LOG_ID', {
     doc: "Id of this deployment's logs; every genesis hash commits to it, so it never changes.",
   }),
-  databaseUrl: url('RECOURSE_DATABASE_URL', {
-    doc: "The service's own database, with its own role.",
-    protocols: ['postgres:', 'postgresql:'],
-  }),
+  databaseUrl: databaseUrl('RECOURSE_DATABASE_URL', { doc: "The service's own database, with its own role." }),
   databasePassword: optional(
     passwordFile('RECOURSE_DATABASE_PASSWORD_FILE', { doc: 'Password of the role, when the address has none.' }),
   ),
@@ -149,9 +147,8 @@ export const SERVICE_CONFIG = {
     unit: 'milliseconds',
     fallback: '60000',
   }),
-  keyStoreUrl: url('RECOURSE_KEY_STORE_URL', {
+  keyStoreUrl: databaseUrl('RECOURSE_KEY_STORE_URL', {
     doc: "Database of the keys that seal payloads, apart from every service's own.",
-    protocols: ['postgres:', 'postgresql:'],
   }),
   keyStorePassword: optional(
     passwordFile('RECOURSE_KEY_STORE_PASSWORD_FILE', { doc: 'Password for the key store, when the address has none.' }),
@@ -234,7 +231,7 @@ export function jwksOf({
   throw new TypeError('set exactly one of RECOURSE_JWKS_FILE (a path) and RECOURSE_JWKS_URL (an address)');
 }
 
-/** The address with the password of the file, when there is one. */
+/** The address with the password of the file, when there is one. Errors: Failure(CONFIG_INVALID). */
 export function databaseUrlOf({
   databaseUrl,
   databasePassword,
@@ -242,7 +239,7 @@ export function databaseUrlOf({
   return withPassword(databaseUrl, databasePassword);
 }
 
-/** Address of the key store, with its password. */
+/** Address of the key store, with its password. Errors: Failure(CONFIG_INVALID). */
 export function keyStoreUrlOf({
   keyStoreUrl,
   keyStorePassword,
