@@ -7,6 +7,8 @@ import { PostgresPresence } from './postgres-presence.js';
 /** What a server says to a client that it lets in: authenticated, and ready. */
 const WELCOME = Buffer.from('5200000008000000005a0000000549', 'hex');
 const ANSWER_MS = 20;
+/** Whoever waits for a goodbye waits for ever. */
+const NOT_FOR_EVER_MS = 5_000;
 
 let server: Server;
 let sockets: Socket[] = [];
@@ -34,16 +36,24 @@ async function shown(): Promise<PostgresPresence> {
 }
 
 describe('a presence whose database is frozen', () => {
-  it('ends all the same, so that its process does', async () => {
-    const presence = await shown();
-    await expect(presence.close()).resolves.toBeUndefined();
-  });
+  it(
+    'ends all the same, so that its process does',
+    async () => {
+      const presence = await shown();
+      await expect(presence.close()).resolves.toBeUndefined();
+    },
+    NOT_FOR_EVER_MS,
+  );
 
-  it('shows another name on another connection', async () => {
-    const presence = await shown();
-    const showing = presence.show('me again');
-    await showing;
-    expect(sockets).toHaveLength(2);
-    await presence.close();
-  });
+  it(
+    'shows another name on another connection',
+    async () => {
+      const presence = await shown();
+      const showing = presence.show('me again');
+      await showing;
+      expect(sockets).toHaveLength(2);
+      await presence.close();
+    },
+    NOT_FOR_EVER_MS,
+  );
 });
