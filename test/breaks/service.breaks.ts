@@ -916,6 +916,8 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/service/src/inbound/http/ending.ts',
     find: 'fastify.server.closeAllConnections();',
     replace: 'fastify.server.closeIdleConnections();',
+  },
+  {
     id: 'deploy-reached-keys-not-asked',
     requirement: 'deploy/reached',
     spec: 'libs/service/src/service-host.unit.spec.ts',
