@@ -7,8 +7,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/kafka/src/platformatic/wire-producer.kafka.unit.spec.ts',
     test: 'a producer of wires fails who sends what is too large alone, and takes what went with it',
     file: 'libs/kafka/src/platformatic/wire-lane.kafka.ts',
-    find: 'else if (refused.isOfRecords && owed.length > 1)',
-    replace: 'else if (!refused.isOfRecords && owed.length > 1)',
+    find: 'if (refused.isOfRecords && owed.length > 1) {',
+    replace: 'if (!refused.isOfRecords && owed.length > 1) {',
   },
   {
     id: 'l15-forgotten-while-asked',

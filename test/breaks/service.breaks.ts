@@ -909,6 +909,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'onModuleDestroy(): Promise<void> {',
   },
   {
+    id: 'edge-end-waits-for-strangers',
+    requirement: 'edge/end',
+    spec: 'libs/service/src/inbound/http/ending.unit.spec.ts',
+    test: 'a request under way when the program is told to end waits for nobody who has sent nothing',
+    file: 'libs/service/src/inbound/http/ending.ts',
+    find: 'for (const socket of open) if (!answering.has(socket)) socket.destroy();',
+    replace: '',
+  },
+  {
     id: 'edge-end-never',
     requirement: 'edge/end',
     spec: 'libs/service/src/inbound/http/ending.unit.spec.ts',

@@ -175,6 +175,13 @@ describe('a configuration', () => {
     },
   );
 
+  it.each(['http://r ', ' http://r', 'http://r\n'])('refuses an address with blanks around it: %j', (address) => {
+    const read = readConfig(SPEC, { ...GOOD, RECOURSE_REGISTRY: address });
+    expect(read.ok ? [] : read.problems.map(({ code, message }) => [code, message])).toEqual([
+      ['INVALID', expect.stringContaining('there are blanks around it')],
+    ]);
+  });
+
   it('takes an address of a database with its user and password', () => {
     const spec = { database: url('RECOURSE_DATABASE', { doc: 'Database.', protocols: ['postgres:'] }) };
     const database = 'postgres://ledger:secret@db:5432/ledger';

@@ -41,12 +41,17 @@ const TEXT_MAX = 1_024;
 /** Servers take headers of so many bytes; a token of somebody in many groups has several thousand. */
 const SECRET_TEXT_MAX = 16_384;
 
+const BLANKS = 'there are blanks around it';
+
+function isBare(value: string): boolean {
+  return value.trim() === value;
+}
+
 /** Some text; one with blanks around it would be another name, issuer or id, and nobody would see it. */
 export function text(name: string, options: VariableOptions): Variable<string> {
-  const isBare = (value: string): boolean => value.trim() === value;
   return make(name, options, {
     range: `1 to ${String(TEXT_MAX)} characters, no blanks around them`,
-    schema: z.string().min(1).max(TEXT_MAX).refine(isBare, 'there are blanks around it'),
+    schema: z.string().min(1).max(TEXT_MAX).refine(isBare, BLANKS),
   });
 }
 
@@ -117,6 +122,7 @@ export function url(
     range: `an absolute address, ${options.protocols.map((protocol) => `${protocol}//`).join(' or ')}${isHttp ? ', without user and password' : ''}`,
     schema: z
       .string()
+      .refine(isBare, { abort: true, error: BLANKS })
       .refine(fits, { abort: true })
       .refine((value) => !isHttp || !hasCredentials(value), 'it carries a user or a password'),
   });

@@ -68,6 +68,8 @@ export interface ServiceSpec extends Omit<ServiceDefinition, 'cores' | 'name'>, 
   readonly views?: Readonly<Record<string, readonly ProjectedView[]>>;
 }
 
+/** Longest wait for requests under way at the end: with what follows it, an end fits the 30 seconds that orchestrators give. */
+const END_WITHIN_MAX_MS = 20_000;
 /** Largest request body: a command becomes a wire record of at most 256 KB. */
 const BODY_BYTES_MAX = 200 * 1_024;
 
@@ -91,7 +93,7 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
     bodyBytesMax: BODY_BYTES_MAX,
     docs,
     trustedProxies,
-    endWithinMs: patienceMs + 1_000, // what a request takes beside it
+    endWithinMs: Math.min(patienceMs + 1_000, END_WITHIN_MAX_MS), // what a request takes beside its patience
   });
   // It exits by itself: a process with the id 1, as in a container, does not die of the signal that it would be sent again.
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });

@@ -1,5 +1,7 @@
 // What becomes of requests under way, and of what they read from, when a program is told to end.
 import 'reflect-metadata';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Controller, Get, Inject } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -68,6 +70,16 @@ async function scene(endWithinMs: number) {
   return { database, app, url: `${await app.getUrl()}/v1/things` };
 }
 
+function connectionsOf(app: NestFastifyApplication): Promise<number> {
+  const { server } = app.getHttpAdapter().getInstance();
+  return new Promise((resolve, reject) => {
+    server.getConnections((error, count) => {
+      if (error === null) resolve(count);
+      else reject(error);
+    });
+  });
+}
+
 describe('a request under way when the program is told to end', () => {
   it('is answered, and what it reads from ends after it', async () => {
     const { database, app, url } = await scene(60_000);
@@ -91,6 +103,22 @@ describe('a request under way when the program is told to end', () => {
     await app.close();
     await cut;
     database.let.resolve(null);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['half a head', 'GET /v1/things HTTP/1.1\r\nhost: thi'],
+  ])('waits for nobody who has sent %s', async (_what, sent) => {
+    const { app, url } = await scene(60_000);
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    if (sent !== '') await new Promise((resolve) => socket.write(sent, resolve));
+    while ((await connectionsOf(app)) === 0) await turn();
+    const cut = once(socket, 'close');
+    await app.close();
+    await cut;
+    expect(await connectionsOf(app)).toBe(0);
   });
 
   it('waits for nobody whose connection is merely kept', async () => {
