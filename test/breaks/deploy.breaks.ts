@@ -398,7 +398,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'deploy/unshown',
     spec: 'libs/config/src/config.unit.spec.ts',
     test: 'a configuration refuses an address of HTTP with both, which nobody would be sent and everybody told, and does not show it',
-    file: 'libs/config/src/variable.ts',
+    file: 'libs/config/src/addresses.ts',
     find: "return username !== '' || password !== '';",
     replace: "return username === '' && password !== '';",
   },

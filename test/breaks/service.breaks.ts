@@ -976,9 +976,9 @@ export const BREAKS: readonly Break[] = [
     requirement: 'deploy/addresses',
     spec: 'libs/config/src/config.unit.spec.ts',
     test: 'a configuration refuses an address of a database that says application_name in place of the program',
-    file: 'libs/config/src/variable.ts',
-    find: "SAID_BY_US = ['application_name', ",
-    replace: 'SAID_BY_US = [',
+    file: 'libs/config/src/addresses.ts',
+    find: "'application_name',",
+    replace: '',
   },
   {
     id: 'deploy-addresses-drop-a-password',

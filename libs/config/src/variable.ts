@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { exposureOf, Failure } from '@recourse/kernel';
 import { z } from 'zod';
+import { hasCredentials, HTTP, SAID_BY_US } from './addresses.js';
 
 /** How a variable is read. */
 export interface Variable<T> {
@@ -127,16 +128,6 @@ export function url(
       .refine((value) => !isHttp || !hasCredentials(value), 'it carries a user or a password'),
   });
 }
-
-const HTTP: readonly string[] = ['http:', 'https:'];
-
-function hasCredentials(address: string): boolean {
-  const { username, password } = new URL(address);
-  return username !== '' || password !== '';
-}
-
-/** What a program says of its own connections: the marks it is seen by, and how long a statement or a lock may take. */
-const SAID_BY_US = ['application_name', 'statement_timeout', 'lock_timeout', 'query_timeout', 'options'] as const;
 
 /** Address of a PostgreSQL database, with none of the parameters that would take the place of what the program sets itself. */
 export function databaseUrl(name: string, options: VariableOptions): Variable<string> {

@@ -1,6 +1,7 @@
 // A wire that lost records this service has not read, and one that holds what nobody can read (L13, L15).
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { FetchedBatch, FetchedRecord } from '@recourse/kafka';
+import { signedKafka, testKeys } from '@recourse/kafka';
+import type { FetchedBatch, FetchedRecord, Kafka } from '@recourse/kafka';
 import { judgeRange } from './input-loss.js';
 import { InputQueue } from './input-queue.js';
 import { countingCore, LOG, LOG_ID, LoopWorld, PARTITIONS, WIRE } from './loop.testing.js';
@@ -31,6 +32,25 @@ async function forgetful(): Promise<void> {
   world.kill('a');
   for (const id of ['3', '4', '5']) await world.state([{ ref: NEVER_READ, id }]);
   world.broker.trim(WIRE, partition(), 4);
+}
+
+const keys = testKeys({
+  ledger: { role: 'service', names: ['things'] },
+  crm: { role: 'source', names: ['crm'], tenants: ['acme'] },
+});
+/** The same broker where logs and wires are signed. */
+const signedAs =
+  (id: string) =>
+  (actor: string): Kafka =>
+    signedKafka(world.broker.forActor(actor), {
+      signer: keys.signer(id),
+      keyring: () => keys.keyring,
+      ownerOf: (topic) => (topic === LOG ? 'things' : null),
+      clock: { now: () => 1_700_000_000_000 },
+    });
+async function stateSigned(id: string): Promise<void> {
+  const producer = await signedAs('crm')('crm').wireProducer();
+  await producer.send(WIRE, [{ key: Buffer.from(NEVER_READ), value: world.encoded(NEVER_READ, id, 'crm') }]);
 }
 
 /** What an operator records: the loss, and a Progress behind it. */
@@ -165,9 +185,13 @@ describe('a record batch that cannot be read', () => {
     expect(parked[0]?.body['value']).toEqual(spoiled);
   });
 
-  it('of a log halts who reads it: nothing may be missing from a chain', async () => {
+  it.each([
+    ['open', false],
+    ['signed', true],
+  ])('of a log that is %s halts who reads it: nothing may be missing from a chain', async (_how, isSigned) => {
+    if (isSigned) world.clusterOf = signedAs('ledger');
     await world.start('a');
-    await world.state([{ ref: NEVER_READ, id: '1' }]);
+    await (isSigned ? stateSigned('1') : world.state([{ ref: NEVER_READ, id: '1' }]));
     await world.until('it', async () => (await statedOf()).length === 1);
     world.kill('a');
     world.database.wipe();

@@ -37,6 +37,7 @@ export async function cutAmong(
   positions: readonly ReadPosition[],
   said: Failure,
 ): Promise<Failure> {
+  let cut: Failure | null = null;
   for (const { topic, partition, offset } of positions) {
     const { low, high } = await reader.range(topic, partition);
     const log = `${topic}/${partition}`;
@@ -46,9 +47,11 @@ export async function cutAmong(
         `${log} begins at offset ${low}, and is to be read from ${offset}: what was before it was deleted at the broker`,
         { cause: said },
       );
+    // A new leader may know of the end a moment later: where one begins too late, that was refused.
     if (offset > high)
-      return new Failure('LOG_CUT', `${log} ends at ${high}, but ${offset} was known`, { cause: said });
+      cut ??= new Failure('LOG_CUT', `${log} ends at ${high}, but ${offset} was known`, { cause: said });
   }
+  if (cut !== null) return cut;
   return new Failure('BROKER_UNAVAILABLE', `all logs reach by now to where they are read on: ${said.detail}`, {
     cause: said,
   });

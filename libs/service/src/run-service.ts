@@ -19,7 +19,6 @@ import { CommandEdge } from './edge/command-edge.js';
 import { Limits } from './edge/limits.js';
 import { EventLogTransport } from './event-log.transport.js';
 import { PostgresKeyStore } from './outbound/postgres-key-store.js';
-import { PostgresPresence } from './outbound/postgres-presence.js';
 import { PostgresDatabase } from './outbound/postgres-database.js';
 import type { ProjectedView } from './outbound/postgres-schema.js';
 import { FirstMet } from './first-met.js';
@@ -31,13 +30,14 @@ import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { PartitionCounts } from './partition-counts.js';
 import { connectKafka, createEdge, runProcess, serviceSigning } from './process.js';
 import { serviceGroup } from './provision/access.js';
-import { tell, tellOfPeers } from './runtime-events.js';
+import { tell } from './runtime-events.js';
 import { destroying } from './destroying-keys.js';
 import type { PlacedEvent } from './runtime-events.js';
 import type { RunningService } from './running-service.js';
 import { databaseUrlOf, jwksOf, keyStoreUrlOf, limitsOf } from './service-config.js';
 import type { ServiceConfig } from './service-config.js';
 import type { ServiceContext, ServiceDefinition } from './service-context.js';
+import { peersOf } from './peers-of-service.js';
 import { logsOf } from './projected-logs.js';
 import { Pulse } from './pulse.js';
 import { ServiceHost } from './service-host.js';
@@ -268,18 +268,6 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
       await standing.close();
       await pulse.stop();
       await runtime.stop();
-    },
-  };
-}
-
-type RuntimePeers = NonNullable<Parameters<typeof createServiceRuntime>[0]['peers']>;
-
-function peersOf({ config, spec, metrics, logger }: Parts): RuntimePeers {
-  return {
-    presence: new PostgresPresence(databaseUrlOf(config)),
-    kin: `${spec.name}-`,
-    onEvent: (event) => {
-      tellOfPeers(event, metrics, logger);
     },
   };
 }

@@ -149,6 +149,8 @@ function ItemLink({ item, children }: { readonly item: InboxItem; readonly child
       return <Link to="/audit" {...row} />;
     case 'exposure':
       return <Link to="/exposure" {...row} />;
+    case 'contracts':
+      return <Link to="/contracts" {...row} />;
     case 'item':
       return <Link to="/items/$kind/$id" params={{ kind, id }} search={{ run: item.run_id }} {...row} />;
   }

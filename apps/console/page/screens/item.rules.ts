@@ -20,9 +20,14 @@ export function phaseWords(row: Row): string {
 }
 
 /** Screens that items lead to. */
-export type Screen = 'review' | 'autonomy' | 'audit' | 'exposure' | 'item';
+export type Screen = 'review' | 'autonomy' | 'audit' | 'exposure' | 'contracts' | 'item';
 
-const SCREENS: Readonly<Record<string, Screen>> = { freeze: 'autonomy', parked: 'audit', ceiling: 'exposure' };
+const SCREENS: Readonly<Record<string, Screen>> = {
+  freeze: 'autonomy',
+  parked: 'audit',
+  ceiling: 'exposure',
+  proposal: 'contracts',
+};
 
 /** The screen where people do something about an item of this kind. */
 export function screenOf(kind: string): Screen {

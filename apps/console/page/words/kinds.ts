@@ -27,6 +27,7 @@ export const KINDS = {
   alarm: { name: 'Alarm', asks: 'The auditor found a log other than it should be.' },
   parked: { name: 'Parked record', asks: 'A record could not be taken; what comes behind it waits.' },
   ceiling: { name: 'Ceiling', asks: 'A ceiling is another one.' },
+  proposal: { name: 'Weaker contract', asks: 'A version that weakens a contract waits for a second person.' },
   freeze: { name: 'Frozen agent', asks: 'An agent rises no further until a person lets it.' },
 } as const satisfies Readonly<Record<string, KindWords>>;
 

@@ -3,6 +3,7 @@
 // Boundary: rows read, the decisions of rules/trend asked; holds no rule.
 import { accepted } from '@recourse/event-log';
 import type { DecideContext, Decision } from '@recourse/event-log';
+import { personKey } from '@recourse/kernel';
 import type { Evidence, ReviewTrend } from '@recourse/messages';
 import { trendIn } from '../rows/trend.rows.js';
 import type { MutationRecord } from '../rules/record.messages.js';
@@ -43,7 +44,8 @@ export function onReviewTrend(context: DecideContext, command: ReviewTrend): Dec
   const { tenant } = envelope;
   const standing = trendIn(context.state, { scope, name, tenant });
   const run = scope === 'agent' ? (standing?.run_id ?? null) : null;
-  const done = run === null ? [] : doneInRun(context.state, tenant, run);
+  const all = run === null ? [] : doneInRun(context.state, tenant, run);
+  const done = all.filter((one) => personKey(one.agent_id) === personKey(name));
   const concerned = [
     ...concernedBy(context, tenant, scope === 'agent' ? [name] : []),
     ...partiesTo(context, tenant, done),

@@ -1,6 +1,7 @@
 // Rows of trends: what rollbacks make of the counts of their tenant and agent, and the alerts people have (L2).
 import { row, foldEach } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
+import { personKey } from '@recourse/kernel';
 import { fallenIn } from '@recourse/messages';
 import type { Admission, Evidence } from '@recourse/messages';
 import { accepted, counted, trendKey, trendsOf } from '../rules/trend/trend.decisions.js';
@@ -33,6 +34,11 @@ export function trendIn(state: StateView, of: TrendOf): TrendDoc | null {
   return trends.find(state, key);
 }
 
+/** The same for a name as a record has it: those of before count an agent by each spelling, and are read with it. */
+export function trendNamed(state: StateView, of: TrendOf): TrendDoc | null {
+  return trendIn(state, of) ?? (of.scope === 'agent' ? trendIn(state, { ...of, name: personKey(of.name) }) : null);
+}
+
 /** A rollback that counts, for its tenant and its agent. */
 interface Fallen {
   readonly tenant: string;
@@ -60,12 +66,12 @@ export const TREND_FOLD = {
   CheckpointRolledBack: ({ agent_id: agent, ...fallen }, state, { decidedAt: at }) =>
     counting(state, { ...fallen, agent }, at),
   TrendRose: ({ trend_id, run_id, owner, deadline_at, ...of }, state, { decidedAt: at }) => {
-    const standing = trendIn(state, of);
+    const standing = trendNamed(state, of);
     const alert = { phase: 'rising', trend_id, run_id, owner, deadline_at, raised_at: at, updated_at: at } as const;
     return standing === null ? [] : [trends.put({ ...standing, ...alert })];
   },
   TrendReviewed: (of, state, { decidedAt: at }) => {
-    const standing = trendIn(state, of);
+    const standing = trendNamed(state, of);
     return standing === null ? [] : [trends.put(accepted(standing, at))];
   },
 } satisfies Fold;

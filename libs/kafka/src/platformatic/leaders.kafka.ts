@@ -37,3 +37,10 @@ export async function ledBy<Position extends TopicPartition>(
   }
   return led;
 }
+
+/** Puts who was answered behind all others, with a record or without: in front, an empty partition would have its topic served first. */
+export function putLast<Key, Value>(all: Map<Key, Value>, key: Key, value: Value): void {
+  if (all.get(key) !== value) return;
+  all.delete(key);
+  all.set(key, value);
+}

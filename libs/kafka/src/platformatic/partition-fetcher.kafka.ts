@@ -10,7 +10,7 @@
 //   I4. A broker that waits for records, or that cannot be reached, holds up no other broker.
 //   I5. A partition whose fetch has no answer, or that nobody leads, is asked for again after a rest, and told of
 //       (partition-health.kafka.ts); the others go on.
-//   I7. Who was served last is asked for last: an answer has a size, and what is behind it in one is before it in the next.
+//   I7. Who was answered last is asked for last: an answer has a size, and what is behind it in one is before it in the next.
 //   I8. What an owner is busy with is followed no further before it is done.
 //   I6. A poll that waits long asks for everything the owner follows there; when the owner seeks, it is given up for another.
 import type { Connection } from '@platformatic/kafka';
@@ -20,7 +20,7 @@ import { ended, within } from '../time-limit.js';
 import { asFailure } from './failures.kafka.js';
 import type { Fetched } from './fetch.kafka.js';
 import type { FetchedFrom, FetcherHandlers, FetchTerms } from './fetch-terms.kafka.js';
-import { ledBy } from './leaders.kafka.js';
+import { ledBy, putLast } from './leaders.kafka.js';
 import { mayPass, PartitionHealth, SILENT_MS } from './partition-health.kafka.js';
 
 const MAX_BYTES = 1 << 20;
@@ -216,6 +216,7 @@ export class PartitionFetcher {
   private answered(cluster: Cluster, asked: Asking, found: Fetched, askedAt: number): void {
     const { position, offset } = asked;
     if (found.isUnread === true || !this.isFollowed(position)) return;
+    putLast(this.positions, keyOf(position), position);
     if (found.failure === undefined) {
       const isHeld = found.isHeld === true && found.nextOffset === offset;
       void this.rest(position, position.health.answered(isHeld ? offset : null, systemClock.monotonic()));
@@ -231,8 +232,6 @@ export class PartitionFetcher {
     const { position, topic, partition, offset } = asked;
     if (nextOffset === offset) return;
     position.offset = nextOffset;
-    this.positions.delete(keyOf(position));
-    this.positions.set(keyOf(position), position);
     const handed = this.handlers.onBatch({ topic, partition, fetchedOffset: offset, nextOffset, records, octets });
     if (handed instanceof Promise) void this.waitFor(position, handed);
   }

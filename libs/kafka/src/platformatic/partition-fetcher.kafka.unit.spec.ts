@@ -199,7 +199,7 @@ describe('a partition fetcher', () => {
     expect([first, second, third].map(({ asked, waitMs }) => [asked, waitMs])).toEqual([
       ['0@5 1@5', 1_000],
       ['0@6', 100],
-      ['1@5 0@6', 1_000],
+      ['0@6 1@5', 1_000],
     ]);
   });
 
@@ -220,7 +220,7 @@ describe('a partition fetcher', () => {
     expect(second.asked).toBe('0@2 1@5');
     first.answer({ 0: [5], 1: [5] });
     second.answer({ 0: [2], 1: [5] });
-    expect((await nextFetch()).asked).toBe('1@6 0@3');
+    expect((await nextFetch()).asked).toBe('0@3 1@6');
     expect(taken).toEqual(['1@5: 5', '0@2: 2']);
   });
 
@@ -332,6 +332,14 @@ describe('a partition fetcher', () => {
     second.unread(1, { 0: [6], 2: [5] });
     expect((await nextFetch()).asked).toBe('1@6 2@6 0@7');
     expect(taken).toEqual(['0@5: 5', '1@5: 5', '2@5: 5', '0@6: 6']);
+  });
+
+  it('asks last for what had nothing, too: in front it would have the rest of its topic served before all other topics', async () => {
+    const one = following();
+    for (const partition of [0, 1, 2]) one.seek(AT(partition), 5);
+    one.flow([AT(0), AT(1), AT(2)], true);
+    (await nextFetch()).unread(2, { 1: [5] });
+    expect((await nextFetch()).asked).toBe('2@5 0@5 1@6');
   });
 
   it('asks for nothing more of a partition while its owner is busy with what it got, and for the others', async () => {

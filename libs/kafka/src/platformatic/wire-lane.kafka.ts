@@ -102,10 +102,12 @@ export class Lane {
     for (let at = 0; at < round.length;) {
       const count = fittingFrom(round, at);
       const failure = await this.deliver(round.slice(at, at + count));
+      if (failure !== null) {
+        // Those of this request, too: where it was cut in two, the second part was not sent.
+        for (const { sending } of round.slice(at)) sending.failed(failure);
+        return;
+      }
       at += count;
-      if (failure === null) continue;
-      for (const { sending } of round.slice(at)) sending.failed(failure);
-      return;
     }
   }
 

@@ -145,6 +145,15 @@ describe('a producer of wires', () => {
     await producer.close();
   });
 
+  it('fails both parts of what was cut in two where the partition is refused after that', async () => {
+    const [tooLarge, refuses] = [MESSAGE_TOO_LARGE, 29];
+    const brokers = new Brokers((_partition, _bytes, before) => (before === 0 ? tooLarge : refuses));
+    const producer = producerOf(brokers);
+    const outcomes = await Promise.all([1, 2].map(() => codeOf(producer.send('w', [record(1)]))));
+    expect(outcomes).toEqual(['BROKER_REFUSED', 'BROKER_REFUSED']);
+    await producer.close();
+  });
+
   it('sends to a topic while nobody answers for another', async () => {
     const brokers = new Brokers(() => 0);
     const never = Promise.withResolvers<number>();

@@ -106,7 +106,7 @@ export function isSigned(record: FetchedRecord | undefined): boolean {
   return record?.headers[SIGNATURE] !== undefined;
 }
 
-/** The same place without key and value, which makes it void. */
-export function voided({ offset, timestamp, headers }: FetchedRecord): FetchedRecord {
-  return { offset, timestamp, headers, key: null, value: null };
+/** The same place without key and value, which makes it void; one that could not be read is none, and halts who reads the log. */
+export function voided({ offset, timestamp, headers, unreadable }: FetchedRecord): FetchedRecord {
+  return { offset, timestamp, headers, key: null, value: null, ...(unreadable === undefined ? {} : { unreadable }) };
 }
