@@ -8,7 +8,7 @@ import { ApiProblem } from './api/problem.js';
 import { routerFor } from './app/router.tsx';
 import { forgetDrafts } from './app/own.js';
 import { signIn, whoIsHere } from './app/session.js';
-import { alone, pause, seen } from './live/browser.js';
+import * as browser from './live/browser.js';
 import { holds } from './live/holds.js';
 import { Live } from './live/live.js';
 import './styles.css';
@@ -34,23 +34,28 @@ const gone = (go: () => void): Promise<never> => {
   go();
   return new Promise(() => undefined);
 };
-const live = new Live(queries, {
-  free: () => holds.free(),
-  seen,
-  alone,
-  who: () => whoIsHere(queries),
-  pause: () => pause(ASK_EVERY_MS),
-  leave: () =>
-    gone(() => {
-      forgetDrafts();
-      location.assign('/');
-    }),
-  reload: () =>
-    gone(() => {
-      location.reload();
-    }),
-  signIn: () => gone(signIn),
-});
+const { alone, pause, seen } = browser;
+const live = new Live(
+  queries,
+  {
+    free: () => holds.free(),
+    seen,
+    alone,
+    who: () => whoIsHere(queries),
+    pause: () => pause(ASK_EVERY_MS),
+    leave: () =>
+      gone(() => {
+        forgetDrafts();
+        location.assign('/');
+      }),
+    reload: () =>
+      gone(() => {
+        location.reload();
+      }),
+    signIn: () => gone(signIn),
+  },
+  browser,
+);
 const router = routerFor({ queries, live });
 
 const place = document.getElementById('page');

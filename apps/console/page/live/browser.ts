@@ -2,6 +2,9 @@
 import type { Who } from './ends.js';
 import type { LineParts, Source, SourceHears } from './line.js';
 
+/** How far services had come before this page read anything. */
+export const start = document.querySelector<HTMLMetaElement>('meta[name=position]')?.content ?? '';
+
 /** A position goes into an address, which shares the 16 KB of a request's head with its cookies. */
 const POSITION_MAX = 8_192;
 

@@ -2,7 +2,7 @@
 //
 // Invariants
 //   N1. Nobody leaves a window whose command is on its way, or whose outcome has not been read.
-//   N2. Who signed out is signed in again by nobody but themselves.
+//   N2. Who signed out is signed in again by nobody but themselves, whatever end their page was seeing to before.
 //   N3. One page at a time leaves for the issuer, and only one that somebody looks at: where it brought somebody back, the others go on.
 import * as z from 'zod/mini';
 
@@ -20,7 +20,7 @@ export function endOf(data: unknown): End {
   return ENDED.safeParse(data).data?.by ?? 'lost';
 }
 
-type Doing = 'goOn' | 'reload' | 'signIn' | 'stay';
+type Doing = 'goOn' | 'reload' | 'signIn' | 'stay' | 'leave';
 
 /** `stay` says what is so, and leaves the next step to the person. */
 export const DOING = {
@@ -38,18 +38,21 @@ export interface Ways {
   /** Calls once no other page of the browser is called so. */
   readonly alone: (act: () => Promise<void>) => Promise<void>;
   readonly who: () => Promise<Who>;
+  /** Did the person sign out meanwhile? */
+  readonly isSignedOut: () => boolean;
   readonly pause: () => Promise<void>;
   /** Forgets what was typed, and goes where nobody is signed in. */
   readonly leave: () => Promise<void>;
   readonly reload: () => Promise<void>;
   readonly signIn: () => Promise<void>;
   readonly goOn: () => void;
+  readonly stay: () => void;
 }
 
 /** Does what is to be done. */
 export async function endedBy(end: End, ways: Ways): Promise<void> {
   await ways.free();
-  if (end === 'sign-out') {
+  if (end === 'sign-out' || ways.isSignedOut()) {
     await ways.leave();
     return;
   }
@@ -57,15 +60,15 @@ export async function endedBy(end: End, ways: Ways): Promise<void> {
   // The browser may not have its new session yet.
   else await ways.pause();
   await ways.alone(async () => {
-    const doing = DOING[end][await known(ways)];
-    if (doing !== 'stay') await ways[doing]();
+    await ways[await doingAfter(end, ways)]();
   });
 }
 
-async function known({ who, pause }: Ways): Promise<Exclude<Who, 'unknown'>> {
+async function doingAfter(end: keyof typeof DOING, { who, isSignedOut, pause }: Ways): Promise<Doing> {
   for (;;) {
     const found = await who();
-    if (found !== 'unknown') return found;
+    if (isSignedOut()) return 'leave';
+    if (found !== 'unknown') return DOING[end][found];
     await pause();
   }
 }

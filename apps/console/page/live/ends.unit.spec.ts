@@ -18,11 +18,13 @@ function page(answers: readonly Who[], more: Partial<Ways> = {}) {
     seen: () => Promise.resolve(),
     alone: (act) => act(),
     who: () => Promise.resolve(left.shift() ?? 'nobody'),
+    isSignedOut: () => false,
     pause: () => Promise.resolve(),
     leave: does('leave'),
     reload: does('reload'),
     signIn: does('signIn'),
     goOn: () => void does('goOn')(),
+    stay: () => void does('stay')(),
     ...more,
   };
   return { did, ways };
@@ -41,7 +43,7 @@ describe('a page whose session is over', () => {
 
   it('leaves for the issuer only once its time was over, and nobody has signed in elsewhere', async () => {
     const ends = Object.keys(DOING) as (keyof typeof DOING)[];
-    expect(await Promise.all(ends.map((end) => after(end, 'nobody')))).toEqual([['signIn'], [], []]);
+    expect(await Promise.all(ends.map((end) => after(end, 'nobody')))).toEqual([['signIn'], ['stay'], ['stay']]);
     expect(await Promise.all(ends.map((end) => after(end, 'same')))).toEqual(ends.map(() => ['goOn']));
     expect(await Promise.all(ends.map((end) => after(end, 'another')))).toEqual(ends.map(() => ['reload']));
   });
@@ -76,6 +78,20 @@ describe('a page whose session is over', () => {
     look();
     await ending;
     expect(did).toEqual(['signIn']);
+  });
+
+  it('signs nobody in who signs out while it asks who is there, or waits for an answer', async () => {
+    for (const answers of [['nobody'], ['unknown', 'nobody']] as const) {
+      const left: Who[] = [...answers];
+      let isSignedOut = false;
+      const who = (): Promise<Who> => {
+        isSignedOut = left.length === 1;
+        return Promise.resolve(left.shift() ?? 'nobody');
+      };
+      const { did, ways } = page([], { who, isSignedOut: () => isSignedOut });
+      await endedBy('expiry', ways);
+      expect(did).toEqual(['leave']);
+    }
   });
 
   it('leaves for the issuer alone: the others go on once somebody is signed in', async () => {

@@ -5,8 +5,8 @@
 //
 // Invariants
 //   T1. Of the pages of a browser one holds the stream. Once it closes, or is silent and answers nobody, another takes it.
-//   T2. A page hears of all that moved since it began to listen: who takes the stream goes on where it was heard last, and a page that
-//       was told less reads everything again.
+//   T2. A page hears of all that moved since its position: who takes the stream goes on where it was heard last, and a page that
+//       was told less, or did not listen, reads everything again.
 //   T3. Who is not signed in any more is told, and asks no more.
 import * as z from 'zod/mini';
 import { EDGES } from '../api/clients.js';
@@ -115,8 +115,9 @@ export class Line {
       this.#lose();
       return;
     }
-    const isBehind = this.#hasHeard && said.was !== this.at;
-    this.at = said.at;
+    const isBehind = said.was !== this.at;
+    // Who does not listen yet, or no more, makes nothing of what moved: it is behind once it does.
+    if (this.#isOpen) this.at = said.at;
     this.#take(isBehind ? EDGES : said.moved, said.away);
   }
 

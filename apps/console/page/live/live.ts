@@ -3,10 +3,10 @@ import type { QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { EDGES } from '../api/clients.js';
 import type { EdgeName } from '../api/clients.js';
-import { linePartsOf, onSaid, pause } from './browser.js';
 import { endedBy } from './ends.js';
-import type { End, Ways } from './ends.js';
+import type { End, Ways, Who } from './ends.js';
 import { Line } from './line.js';
+import type { LineParts } from './line.js';
 import { Readings } from './readings.js';
 
 export interface LiveState {
@@ -20,8 +20,15 @@ export interface LiveState {
 /** What moves all the time is read this often, and no sooner than it was answered. */
 const READ_EVERY_MS = 100;
 
-/** How far services had come before this page read anything. */
-const START = document.querySelector<HTMLMetaElement>('meta[name=position]')?.content ?? '';
+/** What a browser has for its pages together. */
+export interface Browser {
+  /** How far services had come before this page read anything; empty where nobody knows. */
+  readonly start: string;
+  readonly linePartsOf: (who: () => Promise<Who>) => LineParts;
+  /** Hears what other pages of this browser say. */
+  readonly onSaid: (hear: (said: unknown) => void) => void;
+  readonly pause: (ms: number) => Promise<void>;
+}
 
 export class Live {
   #state: LiveState = { stream: 'connecting', since: Date.now(), away: [] };
@@ -30,10 +37,14 @@ export class Live {
   readonly #line: Line;
   /** Nobody is signed in, or signs out in this page, or the end of the session is being seen to. */
   #isLeaving = true;
+  /** Another page said so, whatever this one was doing. */
+  #isSignedOut = false;
+  #onSignedOut: () => void = () => undefined;
 
   constructor(
     private readonly queries: QueryClient,
-    private readonly ways: Omit<Ways, 'goOn'>,
+    private readonly ways: Omit<Ways, 'isSignedOut' | 'goOn' | 'stay'>,
+    { start, linePartsOf, onSaid, pause }: Browser,
   ) {
     const cache = queries.getQueryCache();
     this.#readings = new Readings({
@@ -45,7 +56,7 @@ export class Live {
       isUnderWay: (hash) => cache.get(hash)?.state.fetchStatus === 'fetching',
       pause: () => pause(READ_EVERY_MS),
     });
-    this.#line = new Line(START, linePartsOf(ways.who), {
+    this.#line = new Line(start, linePartsOf(ways.who), {
       onHeard: (moved, away) => {
         this.#heard(moved, away);
       },
@@ -97,18 +108,28 @@ export class Live {
   }
 
   async #over(by: End): Promise<void> {
+    if (by === 'sign-out') {
+      this.#isSignedOut = true;
+      this.#onSignedOut();
+    }
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     this.#turn(by === 'sign-in' ? 'connecting' : 'ended');
     await endedBy(by, {
       ...this.ways,
+      // Who signed out leaves nothing behind in a page that nobody looks at.
+      seen: () => Promise.race([this.ways.seen(), new Promise<void>((resolve) => (this.#onSignedOut = resolve))]),
+      isSignedOut: () => this.#isSignedOut,
       goOn: () => {
         this.#turn('connecting');
         this.open();
         for (const name of EDGES) this.#read(name);
       },
+      stay: () => {
+        this.#isLeaving = false;
+        this.#turn('ended');
+      },
     });
-    this.#isLeaving = false;
   }
 
   /** What nobody looks at is only marked; it is read when somebody does. */
