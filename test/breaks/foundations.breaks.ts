@@ -307,7 +307,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/kafka/src/platformatic/partition-fetcher.kafka.unit.spec.ts',
     test: 'a partition fetcher asks first for what was served longest ago: who is behind in one answer is before the others in the next',
     file: 'libs/kafka/src/platformatic/partition-fetcher.kafka.ts',
-    find: 'this.positions.delete(keyOf(position));',
+    find: 'putLast(this.positions, keyOf(position), position);',
     replace: '',
   },
   {
