@@ -8,7 +8,7 @@ import { ApiProblem } from './api/problem.js';
 import { routerFor } from './app/router.tsx';
 import { forgetDrafts } from './app/own.js';
 import { signIn, whoIsHere } from './app/session.js';
-import * as browser from './live/browser.js';
+import { alone, linePartsOf, onSaid, pause, seen, start } from './live/browser.js';
 import { holds } from './live/holds.js';
 import { Live } from './live/live.js';
 import './styles.css';
@@ -34,7 +34,6 @@ const gone = (go: () => void): Promise<never> => {
   go();
   return new Promise(() => undefined);
 };
-const { alone, pause, seen } = browser;
 const live = new Live(
   queries,
   {
@@ -54,7 +53,7 @@ const live = new Live(
       }),
     signIn: () => gone(signIn),
   },
-  browser,
+  { start, linePartsOf, onSaid, pause },
 );
 const router = routerFor({ queries, live });
 

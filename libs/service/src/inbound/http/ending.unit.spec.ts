@@ -7,7 +7,6 @@ import { Controller, Get, Inject } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { describe, expect, it } from '@jest/globals';
 import { Metrics } from '@recourse/telemetry';
-import type { Pool } from 'pg';
 import { Limits } from '../../edge/limits.js';
 import { Queries } from '../../outbound/sql.js';
 import { createEdge } from '../../process.js';
@@ -59,7 +58,9 @@ async function scene(endWithinMs: number) {
     onError: () => undefined,
   };
   // The driver's pool has no more to it that is asked for here.
-  const providers = [{ provide: Reads, useValue: new Reads(database as unknown as Pool) }];
+  const providers = [
+    { provide: Reads, useValue: new Reads(database as unknown as ConstructorParameters<typeof Reads>[0]) },
+  ];
   const options = { bodyBytesMax: 1_000, docs: 'public', endWithinMs } as const;
   const app: NestFastifyApplication = await createEdge(
     'things',
