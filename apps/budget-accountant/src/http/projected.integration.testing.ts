@@ -1,12 +1,9 @@
 // The reads of the accountant over HTTP, on a real PostgreSQL that holds what a story of inputs left.
 import 'reflect-metadata';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Provider, Type } from '@nestjs/common';
 import { createDatabase, dropDatabase, sharedTestStack } from '@recourse/dev-stack';
 import { withCommonKinds } from '@recourse/event-log';
-import { accessOf, Limits, PostgresDatabase, ServiceModule } from '@recourse/service';
+import { accessOf, createEdge, Limits, PostgresDatabase, ServiceModule } from '@recourse/service';
 import type { Principal, ServiceContext } from '@recourse/service';
 import { Metrics } from '@recourse/telemetry';
 import type { CoreHarness } from '@recourse/testing';
@@ -53,11 +50,10 @@ export async function projected({ name, desk, controllers, providers, view }: Pr
   const changes = desk.rows().map((row) => ({ op: 'put', row }) as const);
   await database.stores.partition(BUDGETS_LOG, 0).project(null, HEAD, changes);
   const context = { ...contextOf(database), ...(view === undefined ? {} : { view }) };
-  const app = await NestFactory.create<NestFastifyApplication>(
+  const app = await createEdge(
+    'budget-accountant',
     ServiceModule.forService(context, controllers, providers(address.url)),
-    new FastifyAdapter(),
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-    { logger: false, abortOnError: false },
+    { bodyBytesMax: 200_000, docs: 'token' },
   );
   await app.init();
   await app.getHttpAdapter().getInstance().ready();

@@ -1,8 +1,6 @@
 // Reads of the ledger over HTTP on a real PostgreSQL, for two tenants that use the same run id.
 import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { rollbackIdOf } from '@recourse/messages';
 import { plainPayload } from '@recourse/contract';
@@ -11,7 +9,7 @@ import type { DatabaseAddress, TestStack } from '@recourse/dev-stack';
 import { withCommonKinds } from '@recourse/event-log';
 import type { ServiceCore } from '@recourse/event-log';
 import { deriveId } from '@recourse/kernel';
-import { accessOf, Limits, createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
+import { accessOf, createEdge, Limits, createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
 import type { Principal, ServiceContext } from '@recourse/service';
 import { Metrics } from '@recourse/telemetry';
 import type { ToolExecuted } from '@recourse/messages';
@@ -198,7 +196,8 @@ async function start(): Promise<NestFastifyApplication> {
     provide: LedgerQueries,
     useFactory: () => new LedgerQueries(createPool({ url: address.url, connectionsMax: 2 })),
   };
-  const made = await NestFactory.create<NestFastifyApplication>(
+  const made = await createEdge(
+    'mutation-ledger',
     ServiceModule.forService(
       context,
       [
@@ -214,9 +213,7 @@ async function start(): Promise<NestFastifyApplication> {
       ],
       [queries],
     ),
-    new FastifyAdapter(),
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-    { logger: false, abortOnError: false },
+    { bodyBytesMax: 200_000, docs: 'token' },
   );
   await made.init();
   await made.getHttpAdapter().getInstance().ready();

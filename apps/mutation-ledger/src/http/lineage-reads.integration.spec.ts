@@ -1,8 +1,6 @@
 // Lineage over HTTP on a real PostgreSQL: three partitions, two tenants that use the same names, a cycle, and rows as the ledger makes them.
 import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { plainPayload } from '@recourse/contract';
 import { createDatabase, dropDatabase, sharedTestStack } from '@recourse/dev-stack';
@@ -11,7 +9,7 @@ import { withCommonKinds } from '@recourse/event-log';
 import type { Row, ServiceCore } from '@recourse/event-log';
 import { EdgeLines, LineageGraph } from '@recourse/lineage';
 import type { ToolExecuted } from '@recourse/messages';
-import { accessOf, Limits, createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
+import { accessOf, createEdge, Limits, createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
 import type { Principal, ServiceContext } from '@recourse/service';
 import { Metrics } from '@recourse/telemetry';
 import { fact } from '@recourse/testing';
@@ -174,11 +172,10 @@ async function start(): Promise<NestFastifyApplication> {
     { provide: LIMITS_IN_FORCE, useValue: IN_FORCE },
     { provide: LineagePolicy, useValue: new LineagePolicy(null) },
   ];
-  const app = await NestFactory.create<NestFastifyApplication>(
+  const app = await createEdge(
+    'mutation-ledger',
     ServiceModule.forService(context, [LineageController, DrillController], providers),
-    new FastifyAdapter(),
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-    { logger: false, abortOnError: false },
+    { bodyBytesMax: 200_000, docs: 'token' },
   );
   await app.init();
   await app.getHttpAdapter().getInstance().ready();

@@ -1,14 +1,12 @@
 // Reports of the orchestrator and lists in the order of their time, over HTTP on a real PostgreSQL, for two tenants.
 import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createDatabase, dropDatabase, sharedTestStack } from '@recourse/dev-stack';
 import type { DatabaseAddress, TestStack } from '@recourse/dev-stack';
 import { withCommonKinds } from '@recourse/event-log';
 import type { ServiceCore } from '@recourse/event-log';
-import { accessOf, Limits, createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
+import { accessOf, createEdge, Limits, createPool, PostgresDatabase, ServiceModule } from '@recourse/service';
 import type { Principal, ServiceContext } from '@recourse/service';
 import { Metrics } from '@recourse/telemetry';
 import type { CoreHarness } from '@recourse/testing';
@@ -171,15 +169,14 @@ async function start(): Promise<NestFastifyApplication> {
     provide: RecoveryQueries,
     useFactory: () => new RecoveryQueries(createPool({ url: address.url, connectionsMax: 2 })),
   };
-  const made = await NestFactory.create<NestFastifyApplication>(
+  const made = await createEdge(
+    'recovery-orchestrator',
     ServiceModule.forService(
       context,
       [ReportsController, WorkersController, RecoveriesController, ForwardApprovalsController],
       [queries, { provide: KEYRING, useValue: () => null }, { provide: TRACE_URL, useValue: null }],
     ),
-    new FastifyAdapter(),
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class is a bag of options; a literal is how it is given
-    { logger: false, abortOnError: false },
+    { bodyBytesMax: 200_000, docs: 'token' },
   );
   await made.init();
   await made.getHttpAdapter().getInstance().ready();
