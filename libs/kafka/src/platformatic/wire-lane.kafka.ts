@@ -8,7 +8,8 @@ import { Failure, systemClock } from '@recourse/kernel';
 import type { OutgoingRecord } from '../kafka.port.js';
 import { asFailure, refusalIn } from './failures.kafka.js';
 
-const ATTEMPTS_MAX = 8;
+/** Of what may pass. */
+export const ATTEMPTS_MAX = 8;
 const FIRST_PAUSE_MS = 100;
 const PAUSE_MAX_MS = 2_000;
 /** Records of one request, octets: a broker that takes the largest record of a wire takes them together. */
@@ -145,9 +146,14 @@ export class Lane {
         const isLast = attempt === ATTEMPTS_MAX || this.door.isClosed();
         if (isOfRecords || isLast || failure.code !== 'BROKER_UNAVAILABLE') return { failure, isOfRecords };
       }
-      await systemClock.sleep(Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
+      await pauseAfter(attempt);
     }
   }
+}
+
+/** Waits before the next attempt, twice as long after each. */
+export function pauseAfter(attempt: number): Promise<void> {
+  return systemClock.sleep(Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
 }
 
 /** How many from one on fit into one request; one at the least. */

@@ -12,13 +12,10 @@ import { ended, within } from '../time-limit.js';
 import { BrokerCluster, NoLeader } from './cluster.kafka.js';
 import { asFailure, refusalIn } from './failures.kafka.js';
 import { baseOffsetIn, produceTo } from './produce.kafka.js';
-import { Lane, Sending } from './wire-lane.kafka.js';
+import { ATTEMPTS_MAX, Lane, pauseAfter, Sending } from './wire-lane.kafka.js';
 import type { Parcel } from './wire-lane.kafka.js';
 
 const REQUEST_TIMEOUT_MS = 10_000;
-const ATTEMPTS_MAX = 8;
-const FIRST_PAUSE_MS = 100;
-const PAUSE_MAX_MS = 2_000;
 /** Leaders and partitions of a topic are asked for again after this, milliseconds: others may have added some. */
 const BELIEVED_MS = 300_000;
 
@@ -118,7 +115,7 @@ export class BrokerWireProducer implements WireProducer {
         this.doubt(used, topic, error);
         if (failure.code !== 'BROKER_UNAVAILABLE' || attempt === ATTEMPTS_MAX || this.closed) return failure;
       }
-      await systemClock.sleep(Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
+      await pauseAfter(attempt);
     }
   }
 
