@@ -83,7 +83,7 @@ export class Lane {
   constructor(private readonly door: LaneDoor) {}
 
   push(parcels: readonly Parcel[]): void {
-    this.waiting.push(...parcels);
+    for (const parcel of parcels) this.waiting.push(parcel);
     this.draining ??= this.drain();
   }
 

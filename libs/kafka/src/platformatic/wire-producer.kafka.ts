@@ -70,7 +70,9 @@ export class BrokerWireProducer implements WireProducer {
     if (this.closed) return Promise.reject(new Failure('BROKER_UNAVAILABLE', 'the producer is closed'));
     return new Promise((resolve, reject) => {
       const sending = new Sending(records.length, resolve, reject);
-      this.waiting.set(topic, [...(this.waiting.get(topic) ?? []), { records, sending }]);
+      const waiting = this.waiting.get(topic);
+      if (waiting === undefined) this.waiting.set(topic, [{ records, sending }]);
+      else waiting.push({ records, sending });
       if (!this.routing.has(topic)) this.routing.set(topic, this.route(topic));
     });
   }
