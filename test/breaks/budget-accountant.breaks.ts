@@ -1027,8 +1027,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/reads/harm-queries.unit.spec.ts',
     test: 'sums of expected harm that a scrape asks for are read by connections that no list waits for',
     file: 'apps/budget-accountant/src/reads/harm-queries.ts',
-    find: "this.summed<Totals>('sum what stands'",
-    replace: "this.rows<Totals>('sum what stands'",
+    find: 'const { totals, closings, open } = await this.summedAtOnce(',
+    replace: 'const { totals, closings, open } = await this.atOnce(',
   },
   {
     id: 'A83-an-agent-by-one-spelling',

@@ -1,11 +1,11 @@
 // The report of outcomes over HTTP on a real PostgreSQL, for two tenants.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { entryView } from '@recourse/contract';
-import { createPool } from '@recourse/service';
+import { createPool, tableOf } from '@recourse/service';
 import { harness, logged, memoryView } from '@recourse/testing';
 import { outcome } from '../budgets.autonomy.testing.js';
 import { refundView, RUN, TENANT } from '../budgets.testing.js';
-import { budgetsCore } from '../core.js';
+import { BUDGETS_LOG, budgetsCore } from '../core.js';
 import { OutcomeQueries } from '../reads/outcome-queries.js';
 import { OutcomesController } from './outcomes.controller.js';
 import { projected } from './projected.integration.testing.js';
@@ -44,6 +44,7 @@ const STORY = [
 ];
 
 let desk: Projected;
+let database = '';
 
 beforeAll(async () => {
   const told = harness(budgetsCore(), { views: { contracts: refundView().view, entries: memoryView(entryView) } });
@@ -52,9 +53,12 @@ beforeAll(async () => {
     name: `outcomes_${String(process.pid)}`,
     desk: told,
     controllers: [OutcomesController],
-    providers: (url) => [
-      { provide: OutcomeQueries, useFactory: () => new OutcomeQueries(createPool({ url, connectionsMax: 2 })) },
-    ],
+    providers: (url) => {
+      database = url;
+      return [
+        { provide: OutcomeQueries, useFactory: () => new OutcomeQueries(createPool({ url, connectionsMax: 2 })) },
+      ];
+    },
   });
 }, 400_000);
 
@@ -127,5 +131,23 @@ describe('the report of outcomes', () => {
     expect((await get('', 'globex viewer')).body.items).toMatchObject([{ tenant: 'globex', outcomes: 1 }]);
     expect((await get('?tenant=globex')).status).toBe(403);
     expect((await get('', 'acme nobody')).status).toBe(403);
+  });
+
+  it('has counts and money of one moment, whatever is counted between them (D41)', async () => {
+    const pool = createPool({ url: database, connectionsMax: 2 });
+    const client = await pool.connect();
+    const isWaiting = async (): Promise<boolean> =>
+      (await pool.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length > 0;
+    await client.query('BEGIN');
+    // Counts are read before this table is.
+    await client.query(`LOCK TABLE ${tableOf(BUDGETS_LOG, 'recovery_costs')} IN ACCESS EXCLUSIVE MODE`);
+    const asked = get('', 'globex viewer');
+    while (!(await isWaiting()));
+    await client.query(`DELETE FROM ${tableOf(BUDGETS_LOG, 'outcomes')} WHERE tenant = 'globex'`);
+    await client.query('COMMIT');
+    client.release();
+    await pool.end();
+    expect((await asked).body.items).toMatchObject([{ outcomes: 1, money: [{ currency: 'USD', cost_minor: 1 }] }]);
+    expect((await get('', 'globex viewer')).body.items).toEqual([]);
   });
 });

@@ -74,11 +74,11 @@ interface ClosingTotals {
 export class HarmQueries extends Queries {
   /** The most debt first. */
   async harm(filter: HarmFilter, now: number, limit: number, costOf: DeclaredCost): Promise<Limited<Harm>> {
-    const [standing, counts] = await Promise.all([
-      this.summed<StandingDebt>('sum debt', standingDebtQuery(filter, now)),
-      this.summed<EffectCount>('count effects', effectCountsQuery(filter, now)),
-    ]);
-    return limitTo(harmOf(standing, counts, costOf), limit);
+    return this.summedAtOnce(async (ask) => {
+      const standing = await ask<StandingDebt>('sum debt', standingDebtQuery(filter, now));
+      const counts = await ask<EffectCount>('count effects', effectCountsQuery(filter, now));
+      return limitTo(harmOf(standing, counts, costOf), limit);
+    });
   }
 
   /** What closes soonest and most first. */
@@ -103,11 +103,11 @@ export class HarmQueries extends Queries {
   /** Sets what stands of all tenants. Labels are units and words, never ids. */
   async gauge(metrics: Pick<Metrics, 'set' | 'clear'>): Promise<void> {
     const now = await this.now();
-    const [totals, closings, open] = await Promise.all([
-      this.summed<Totals>('sum what stands', STANDING_TOTALS_QUERY),
-      this.summed<ClosingTotals>('sum what closes', closingTotalsQuery(now)),
-      this.summed<{ about: string; open: number }>('count questions', OPEN_ESCALATIONS_QUERY),
-    ]);
+    const { totals, closings, open } = await this.summedAtOnce(async (ask) => ({
+      totals: await ask<Totals>('sum what stands', STANDING_TOTALS_QUERY),
+      closings: await ask<ClosingTotals>('sum what closes', closingTotalsQuery(now)),
+      open: await ask<{ about: string; open: number }>('count questions', OPEN_ESCALATIONS_QUERY),
+    }));
     metrics.clear('debtStanding');
     metrics.clear('valueClosing');
     for (const { currency: unit, reserved, standing } of totals) {

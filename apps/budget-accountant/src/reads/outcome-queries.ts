@@ -24,11 +24,11 @@ export interface ReportedOutcomes extends Group, OutcomeSums, OutcomeRatios {
 export class OutcomeQueries extends Queries {
   /** The most frequent group first. */
   async outcomes(filter: OutcomeFilter, limit: number): Promise<Limited<ReportedOutcomes>> {
-    const [sums, money] = await Promise.all([
-      this.rows<Group & OutcomeSums>('sum outcomes', outcomeSumsQuery(filter, limit)),
-      this.rows<Group & OutcomeMoney>('sum money of outcomes', outcomeMoneyQuery(filter)),
-    ]);
-    return limitTo(reported(sums, money), limit);
+    return this.atOnce(async (ask) => {
+      const sums = await ask<Group & OutcomeSums>('sum outcomes', outcomeSumsQuery(filter, limit));
+      const money = await ask<Group & OutcomeMoney>('sum money of outcomes', outcomeMoneyQuery(filter));
+      return limitTo(reported(sums, money), limit);
+    });
   }
 }
 

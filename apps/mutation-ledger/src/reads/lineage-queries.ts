@@ -47,10 +47,10 @@ export class LineageQueries extends Queries {
 
   /** Commits around one: those that rest on it, then those it rests on, itself first. */
   async around(from: Named, limit: number): Promise<Walked> {
-    const [down, up] = [
-      await this.rows<Named>('walk lineage down', reachedQuery([from], limit)),
-      await this.rows<Named>('walk lineage up', restsOnQuery([from], limit)),
-    ];
+    const [down, up] = await this.atOnce(async (ask) => [
+      await ask<Named>('walk lineage down', reachedQuery([from], limit)),
+      await ask<Named>('walk lineage up', restsOnQuery([from], limit)),
+    ]);
     const all = [
       ...new Map([...down, ...up].map((named) => [`${named.run_id}\u0000${named.id}`, named] as const)).values(),
     ];
@@ -74,7 +74,10 @@ export class LineageQueries extends Queries {
     readonly reliances: readonly Reliance[];
     readonly truncated: boolean;
   }> {
-    const rows = await this.rows<ReachedRow>('read a closure', closureQuery(from, limit));
+    const { rows, reliances } = await this.atOnce(async (ask) => ({
+      rows: await ask<ReachedRow>('read a closure', closureQuery(from, limit)),
+      reliances: await ask<Reliance>('read the edges of a closure', reliancesQuery(from, limit)),
+    }));
     const reached = rows.map(({ value_minor, recorded_at, ...row }) => ({
       ...row,
       value_minor: numberOrNull(value_minor),
@@ -82,7 +85,7 @@ export class LineageQueries extends Queries {
     }));
     return {
       reached: reached.slice(0, limit),
-      reliances: await this.rows<Reliance>('read the edges of a closure', reliancesQuery(from, limit)),
+      reliances,
       truncated: reached.length > limit,
     };
   }
@@ -97,12 +100,12 @@ export class LineageQueries extends Queries {
     readonly reliances: readonly Reliance[];
     readonly heard: readonly Heard[];
   }> {
-    const [mutations, commits, reliances, heard] = [
-      await this.rows<{ doc: Buffer; lasting: Buffer }>('read mutations', rowsQuery('mutation', tenant, ids)),
-      await this.rows<{ doc: Buffer }>('read commits', rowsQuery('commit', tenant, ids)),
-      await this.rows<Reliance>('read edges', reliancesAmongQuery(tenant, ids)),
-      await this.rows<Heard>('read who heard', heardQuery(tenant, ids)),
-    ];
+    const { mutations, commits, reliances, heard } = await this.atOnce(async (ask) => ({
+      mutations: await ask<{ doc: Buffer; lasting: Buffer }>('read mutations', rowsQuery('mutation', tenant, ids)),
+      commits: await ask<{ doc: Buffer }>('read commits', rowsQuery('commit', tenant, ids)),
+      reliances: await ask<Reliance>('read edges', reliancesAmongQuery(tenant, ids)),
+      heard: await ask<Heard>('read who heard', heardQuery(tenant, ids)),
+    }));
     // Rows of these tables are written from mutations and commits alone.
     return {
       mutations: mutations.map((row) => docOf(row) as Mutation),
@@ -115,14 +118,14 @@ export class LineageQueries extends Queries {
   /** What columns know of commits of one tenant, and what lies between them. */
   async placed(tenant: string, commits: readonly Named[]): Promise<Pick<BoxesAsked, 'placed' | 'reliances' | 'heard'>> {
     const ids = commits.map(({ id }) => id);
-    const [placed, reliances, heard] = await Promise.all([
-      this.rows<Omit<Placed, 'reattached'> & { readonly reattached: Placed['reattached'] | null }>(
+    const { placed, reliances, heard } = await this.atOnce(async (ask) => ({
+      placed: await ask<Omit<Placed, 'reattached'> & { readonly reattached: Placed['reattached'] | null }>(
         'read commits in columns',
         placedQuery(tenant, commits),
       ),
-      this.rows<Reliance>('read edges', reliancesAmongQuery(tenant, ids)),
-      this.rows<Heard>('read who heard', heardQuery(tenant, ids)),
-    ]);
+      reliances: await ask<Reliance>('read edges', reliancesAmongQuery(tenant, ids)),
+      heard: await ask<Heard>('read who heard', heardQuery(tenant, ids)),
+    }));
     return { placed: placed.map((row) => ({ ...row, reattached: row.reattached ?? [] })), reliances, heard };
   }
 

@@ -130,6 +130,9 @@ function isOverTime(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === QUERY_CANCELED;
 }
 
+/** How a transaction begins whose statements all see one state, so that what is projected meanwhile changes none of them. */
+export const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
 /** Work inside one transaction on one connection; a connection that failed is not used again. */
 export async function inTransaction<T>(
   pool: Pool,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { canonicalRow, columnValue, compareText } from '@recourse/event-log';
 import type { ColumnSpec, Row } from '@recourse/event-log';
 import type { Pool, PoolClient } from 'pg';
-import { coded, createPool, inTransaction } from './postgres-connection.js';
+import { coded, createPool, inTransaction, SNAPSHOT } from './postgres-connection.js';
 import type { PostgresOptions } from './postgres-connection.js';
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
@@ -31,8 +31,6 @@ export interface StrayColumn {
 /** Of more, the first ones are named. */
 const STRAYS_MAX = 20;
 
-/** One snapshot, so that what is projected meanwhile changes nothing. */
-export const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 /** Rows of one page are read and hashed in one go: a loop waits for its turn meanwhile. */
 const PAGE = 200;
 

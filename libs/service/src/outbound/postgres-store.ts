@@ -24,13 +24,13 @@ import type {
 } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import type { Pool, PoolClient } from 'pg';
-import { coded, inTransaction } from './postgres-connection.js';
+import { coded, inTransaction, SNAPSHOT } from './postgres-connection.js';
 import { countRows, lastChanges } from './kind-changes.js';
 import type { KindChanges } from './kind-changes.js';
 import { addressesOf, BulkPuts, columnsOf, updatesOf } from './postgres-bulk.js';
 import { HEADS_TABLE, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
-import { hashRows, SNAPSHOT } from './postgres-state.js';
+import { hashRows } from './postgres-state.js';
 import { dueTimers, groupsOf, loadGroups, projectSmall, rowOf, wholeKind } from './postgres-statements.js';
 import type { KindPart, Statement, StoredRow } from './postgres-statements.js';
 

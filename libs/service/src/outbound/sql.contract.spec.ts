@@ -12,8 +12,16 @@ class Reads extends Queries {
   sum(seconds: number): Promise<readonly object[]> {
     return this.summed('sum', sleeping(seconds));
   }
+  twice(between: () => Promise<unknown>): Promise<readonly (readonly object[])[]> {
+    return this.atOnce(async (ask) => {
+      const first = await ask('read', MARKS);
+      await between();
+      return [first, await ask('read', MARKS)];
+    });
+  }
 }
 
+const MARKS = { text: 'SELECT mark FROM sql_marks', values: [] };
 const sleeping = (seconds: number) => ({ text: 'SELECT pg_sleep($1)', values: [seconds] });
 
 (HAS_STACK ? describe : describe.skip)('what people read of a database', () => {
@@ -43,6 +51,18 @@ const sleeping = (seconds: number) => ({ text: 'SELECT pg_sleep($1)', values: [s
     const sum = reads.sum(20).catch(() => 'sum');
     expect(await Promise.race([sum, reads.list(0).then(() => 'list')])).toBe('list');
     await sum;
+  });
+
+  it('is of one moment where several statements stand beside each other', async () => {
+    const other = pool(1);
+    await other.query('CREATE TABLE sql_marks (mark int)');
+    try {
+      const [first, second] = await new Reads(pool(1)).twice(() => other.query('INSERT INTO sql_marks VALUES (1)'));
+      expect([first, second]).toEqual([[], []]);
+      expect((await other.query(MARKS.text)).rows).toEqual([{ mark: 1 }]);
+    } finally {
+      await other.query('DROP TABLE sql_marks');
+    }
   });
 
   it('names the database where that is what does not answer', async () => {

@@ -1,8 +1,8 @@
 // What statements are made of, and how they are asked: names, values, conditions, limits.
 //
 // Boundary: text and values. What a caller named is always a value; names and words in the text are constants of ours.
-import type { Pool } from 'pg';
-import { codedRead } from './postgres-connection.js';
+import type { ClientBase, Pool } from 'pg';
+import { codedRead, inTransaction, SNAPSHOT } from './postgres-connection.js';
 
 export type SqlValue = string | number | boolean | Buffer | null | readonly (string | number | null)[];
 
@@ -84,6 +84,9 @@ const NOW_QUERY: Query = {
   values: [],
 };
 
+/** Asks one statement; `what` says in errors what was read. */
+export type Ask = <Row extends object>(what: string, query: Query) => Promise<readonly Row[]>;
+
 /** Reads from a database. Errors of every read: Failure(DATABASE_UNAVAILABLE, READ_TOO_LONG, READS_BUSY). */
 export abstract class Queries {
   /** @param sums connections for what reads whole tables, so that no list waits behind it; those of the lists unless told */
@@ -101,6 +104,16 @@ export abstract class Queries {
     return rowsOf(this.sums, what, query);
   }
 
+  /** Statements whose answers stand beside each other: all see one state, one after the other on one connection. */
+  protected atOnce<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+    return snapshotOf(this.pool, work);
+  }
+
+  /** The same for statements that read as many rows as there are. */
+  protected summedAtOnce<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+    return snapshotOf(this.sums, work);
+  }
+
   /** The database's time, epoch milliseconds. */
   async now(): Promise<number> {
     return Number((await this.rows<{ now: string }>('read the time', NOW_QUERY))[0]?.now);
@@ -116,6 +129,16 @@ export abstract class Queries {
   }
 }
 
-function rowsOf<Row extends object>(pool: Pool, what: string, { text, values }: Query): Promise<readonly Row[]> {
+function snapshotOf<T>(pool: Pool, work: (ask: Ask) => Promise<T>): Promise<T> {
+  return codedRead('read at one moment', () =>
+    inTransaction(pool, SNAPSHOT, (client) => work((what, query) => rowsOf(client, what, query))),
+  );
+}
+
+function rowsOf<Row extends object>(
+  pool: Pool | ClientBase,
+  what: string,
+  { text, values }: Query,
+): Promise<readonly Row[]> {
   return codedRead(what, async () => (await pool.query<Row>(text, [...values])).rows);
 }
