@@ -989,4 +989,13 @@ export const BREAKS: readonly Break[] = [
     find: "if (parsed.password !== '' || password === '') return",
     replace: 'return',
   },
+  {
+    id: 'P10-rows-of-any-edition-kept',
+    requirement: 'P10/editions',
+    spec: 'libs/service/src/projected-logs.unit.spec.ts',
+    test: 'the rows of a log are of the edition that their core says',
+    file: 'libs/service/src/outbound/postgres-schema.ts',
+    find: '...(edition === 1 ? [] :',
+    replace: '...(edition > 0 ? [] :',
+  },
 ];

@@ -66,6 +66,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
         spec,
       }),
     ),
+    edition: 2,
     keyOf: keyOf,
     evolve: EVOLVE,
     due: dueOf(policy),

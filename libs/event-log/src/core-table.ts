@@ -257,7 +257,10 @@ export function together<Body>(
 /** What happens when the time of a row has come, by the kind of the row. */
 export type Due = Readonly<Record<string, (context: DecideContext, timer: TimerInput) => Decision>>;
 
-export interface CoreTable<Log extends TopicName> extends Partial<Pick<ServiceCore, 'sealScope' | 'owed' | 'derived'>> {
+/** What most cores do without. */
+type More = Partial<Pick<ServiceCore, 'edition' | 'sealScope' | 'owed' | 'derived'>>;
+
+export interface CoreTable<Log extends TopicName> extends More {
   readonly inputs: readonly InputTable[];
   readonly views: readonly ViewSpec[];
   readonly rows: readonly { readonly spec: KindSpec }[];
@@ -276,25 +279,22 @@ type ByName<Given extends readonly unknown[], Result> = Readonly<
 
 /** Makes the core of a log out of its table. */
 export function core<Log extends TopicName>(log: Log, table: CoreTable<Log>): ServiceCore {
+  const { rows, keyOf, evolve, due, sends = {}, owed = () => false, ...more } = table;
   const byTopic = new Map(table.inputs.map((input) => [input.topic, input]));
-  const folds = table.evolve as ByName<[state: StateView, record: AcceptedRecord], Change>; // every type of the log, as the parameter's type says
-  const sends = (table.sends ?? {}) as ByName<[], Outgoing>; // likewise
-  const { sealScope, derived } = table;
+  const folds = evolve as ByName<[state: StateView, record: AcceptedRecord], Change>; // every type of the log, as the parameter's type says
+  const sending = sends as ByName<[], Outgoing>; // likewise
   return {
+    ...more,
     log,
-    inputs: table.inputs,
-    views: table.views,
-    kinds: table.rows.map(({ spec }) => spec),
-    keyOf: (decided) => table.keyOf(recordIn(log, decided).body as OwnRecord<Log>['body']), // the loop keys its own
+    kinds: rows.map(({ spec }) => spec),
+    keyOf: (decided) => keyOf(recordIn(log, decided).body as OwnRecord<Log>['body']), // the loop keys its own
     decide: (context, input) => {
-      if (input.source === 'timer') return table.due[input.address.kind]?.(context, input) ?? NOTHING;
+      if (input.source === 'timer') return due[input.address.kind]?.(context, input) ?? NOTHING;
       const heard = byTopic.get(input.topic);
       return heard?.types.includes(input.type) === true ? heard.decide(input, context) : NOTHING;
     },
     evolve: (state, record) => folds[record.type]?.(recordIn(log, record).body as never, state, record) ?? [],
-    react: (record) => sends[record.type]?.(recordIn(log, record).body as never) ?? [],
-    owed: table.owed ?? (() => false),
-    ...(sealScope === undefined ? {} : { sealScope }),
-    ...(derived === undefined ? {} : { derived }),
+    react: (record) => sending[record.type]?.(recordIn(log, record).body as never) ?? [],
+    owed,
   };
 }

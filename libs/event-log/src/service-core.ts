@@ -250,6 +250,8 @@ export interface ServiceCore {
   readonly inputs: readonly InputSpec[];
   readonly views: readonly ViewSpec[];
   readonly kinds: readonly KindSpec[];
+  /** Raised when a record that stands already leaves other rows than it did: rows of another edition are filled anew from the log. Default 1. */
+  readonly edition?: number;
   /** Record key of a decided record: the aggregate it is about. */
   readonly keyOf: (record: Decided) => string;
   /** Whose data the payloads of a decided record are; they are sealed under a key of that subject (docs/design/topics.md). A payload in an element of a top-level `members` is that element's; null: it is in none. Default: the record key's. */

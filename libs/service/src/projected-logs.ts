@@ -7,8 +7,8 @@ export function logsOf(
   cores: readonly ServiceCore[],
   views: Readonly<Record<string, readonly ProjectedView[]>> = {},
 ): readonly ProjectedLog[] {
-  return cores.flatMap(({ log, kinds, derived }) => [
-    { log, kinds: withCommonKinds(kinds), views: views[log] ?? [] },
+  return cores.flatMap(({ log, kinds, edition, derived }) => [
+    { log, kinds: withCommonKinds(kinds), views: views[log] ?? [], ...(edition === undefined ? {} : { edition }) },
     ...(derived ? [{ log: derived.topic, kinds: [] }] : []),
   ]);
 }

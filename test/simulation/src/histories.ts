@@ -4,7 +4,7 @@
 //
 // Grammar of a folder, which is a dump besides (`recourse audit verify --dump`):
 //   <log>-<partition>.jsonl = header LF *(schema LF) *(record LF)
-//   states.json             = [{"log", "partition", "seq", "hash", "rows", "state_hash"}]     ; hashes in hex
+//   states.json             = [{"log", "partition", "edition", "seq", "hash", "rows", "state_hash"}]     ; hashes in hex
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { budgetsCore } from '@recourse/budget-accountant';
@@ -45,6 +45,8 @@ const CORES: ReadonlyMap<string, ServiceCore> = new Map(
 export interface FoldedState {
   readonly log: string;
   readonly partition: number;
+  /** Of the rows of its core. */
+  readonly edition: number;
   readonly seq: number;
   readonly hash: string;
   readonly rows: number;
@@ -86,7 +88,32 @@ export async function writeHistory(world: World, folder: string): Promise<readon
       );
     }
   }
+  return writeStates(folder, await foldHistory(folder));
+}
+
+/** Writes the states down that the logs of a folder fold to now. Errors: one that names the logs whose services keep other rows under the edition they had. */
+export async function foldAnew(folder: string): Promise<readonly FoldedState[]> {
   const states = await foldHistory(folder);
+  const logs = foldedOtherwise(statesIn(folder), states);
+  if (logs.length > 0)
+    throw new Error(
+      `${logs.join(', ')}: records leave other rows than before, and databases keep those they have. Raise the edition of the core.`,
+    );
+  return writeStates(folder, states);
+}
+
+/** Logs whose records leave other rows under the same edition. */
+export function foldedOtherwise(before: readonly FoldedState[], after: readonly FoldedState[]): readonly string[] {
+  const other = after.filter(({ log, partition, edition, state_hash }) =>
+    before.some(
+      (one) =>
+        one.log === log && one.partition === partition && one.edition === edition && one.state_hash !== state_hash,
+    ),
+  );
+  return [...new Set(other.map(({ log }) => log))];
+}
+
+function writeStates(folder: string, states: readonly FoldedState[]): readonly FoldedState[] {
   writeFileSync(join(folder, STATES), `${JSON.stringify(states, null, 2)}\n`);
   return states;
 }
@@ -153,7 +180,8 @@ function logIn(folder: string, log: string, partition: number): readonly Line[] 
 async function folded(core: ServiceCore, log: OwnLog, untilSeq: number | null): Promise<FoldedState> {
   const { topic, partition } = log.options;
   const { seq, hash, rows, stateHash } = await replayPartition({ core, log, untilSeq });
-  return { log: topic, partition, seq, hash: hash.toString('hex'), rows, state_hash: stateHash };
+  const { edition = 1 } = core;
+  return { log: topic, partition, edition, seq, hash: hash.toString('hex'), rows, state_hash: stateHash };
 }
 
 async function onLog<T>(lines: readonly Line[], work: (core: ServiceCore, log: OwnLog) => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { root } from '../../../scripts/lib/paths.mjs';
-import { foldHistory, foldUntil, statesIn, typesIn } from './histories.js';
+import { foldedOtherwise, foldHistory, foldUntil, statesIn, typesIn } from './histories.js';
 
 const HISTORIES = join(root, 'test', 'histories');
 const VERSIONS = readdirSync(HISTORIES).sort();
@@ -71,5 +71,16 @@ describe('a recorded history', () => {
       (state, at) => state.state_hash !== statesIn(copy)[at]?.state_hash,
     );
     expect(differing.map(({ log, partition }) => `${log}/${partition}`)).toEqual(['recourse.mutations/0']);
+  });
+
+  it('that leaves other rows needs another edition of them', () => {
+    const [version = ''] = VERSIONS;
+    const states = statesIn(join(HISTORIES, version));
+    const moved = (edition: number) =>
+      states.map((one) => (one.log === 'recourse.budgets' ? { ...one, edition, state_hash: 'other' } : one));
+    const { edition = 0 } = states.find(({ log }) => log === 'recourse.budgets') ?? {};
+    expect(foldedOtherwise(states, states)).toEqual([]);
+    expect(foldedOtherwise(states, moved(edition))).toEqual(['recourse.budgets']);
+    expect(foldedOtherwise(states, moved(edition + 1))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 // The tables of a service's projection: one schema per log, one table per kind, one table of heads.
 //
 // Everything here is a cache of the log (L8). So there is one migration, named after the digest of its own statements:
-// when a kind changes shape the old tables go, the new ones come empty, and the loop fills them from offset 0.
+// when a kind changes shape, or what records leave in it, the old tables go, the new ones come empty, and the loop fills them from offset 0.
 import { sha256Hex } from '@recourse/kernel';
 import type { ColumnType, KindSpec } from '@recourse/event-log';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
@@ -13,6 +13,8 @@ export interface ProjectedLog {
   readonly log: string;
   readonly kinds: readonly KindSpec[];
   readonly views?: readonly ProjectedView[];
+  /** Of what its records leave in the rows; 1 without it. */
+  readonly edition?: number;
 }
 
 /** A view over the tables of a log, for people and programs with a database role. */
@@ -46,9 +48,10 @@ export function tablesOf(logs: readonly ProjectedLog[]): readonly string[] {
 
 /** Statements that make all tables from nothing. */
 export function schemaStatements(logs: readonly ProjectedLog[]): readonly string[] {
-  return logs.flatMap(({ log, kinds, views = [] }) => [
+  return logs.flatMap(({ log, kinds, views = [], edition = 1 }) => [
     `DROP SCHEMA IF EXISTS "${schemaOf(log)}" CASCADE`,
     `CREATE SCHEMA "${schemaOf(log)}"`,
+    ...(edition === 1 ? [] : [`COMMENT ON SCHEMA "${schemaOf(log)}" IS 'edition ${String(edition)} of its rows'`]),
     headsStatement(log),
     ...kinds.flatMap((spec) => kindStatements(log, spec)),
     ...views.map(({ name, select }) => `CREATE VIEW ${tableOf(log, name)} AS ${select}`),

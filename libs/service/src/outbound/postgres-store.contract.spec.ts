@@ -81,10 +81,11 @@ const LOGS = [{ log: CONTRACT_LOG, kinds: withCommonKinds(CONTRACT_KINDS) }];
     await asAdmin(`DROP DATABASE ${other} WITH (FORCE)`);
   }, 60_000);
 
-  it('starts empty when a kind changes shape, and again when it changes back', async () => {
+  it('starts empty when a kind changes shape or its rows their edition, and again when it changes back', async () => {
     const other = `${name}_shape`;
     await asAdmin(`CREATE DATABASE ${other}`);
     const shapes = [LOGS, [{ log: CONTRACT_LOG, kinds: withCommonKinds(CONTRACT_KINDS.slice(0, 1)) }], LOGS];
+    shapes.push(...[2, 3].map((edition) => LOGS.map((one) => ({ ...one, edition }))), LOGS);
     for (const shape of shapes) {
       const opened = await PostgresDatabase.open({ url: urlOf(other) }, shape);
       const store = opened.stores.partition(CONTRACT_LOG, 0);
