@@ -2493,4 +2493,22 @@ export const BREAKS: readonly Break[] = [
     find: ' && !needsCorrection(before.reason);',
     replace: ';',
   },
+  {
+    id: 'b17-what-was-not-reached-counts',
+    requirement: 'B17/leg',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.members.unit.spec.ts',
+    test: 'a leg, straight under way tries what it did not reach again, and counts no attempt for it, however often that happens',
+    file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
+    find: 'members.some(({ answered }) => answered !== null) ? NOT_REACHED : NO_ANSWER',
+    replace: 'NO_ANSWER',
+  },
+  {
+    id: 'd64-held-back-counts',
+    requirement: 'D64/obeyed',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.halts.unit.spec.ts',
+    test: 'a step under a kill switch, straight that its worker obeys before it begins counts as no attempt, and goes on once it is lifted',
+    file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
+    find: 'return isSilent && stoppedBy(step, killed) !== null ?',
+    replace: 'return isSilent && stoppedBy(step, killed) === null ?',
+  },
 ];

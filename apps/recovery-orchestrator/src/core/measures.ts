@@ -29,6 +29,7 @@ export type RecoveryMeasure =
 export const FAILURE_REASONS = [
   ...JUDGEMENT_REASONS.filter((reason) => reason !== 'SUCCESS_CONDITION_HELD'),
   'NO_ANSWER',
+  'NOT_REACHED',
   'OTHER',
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];

@@ -9,6 +9,7 @@ import {
   core,
   execution,
   LAST_DISPATCH,
+  LEASE,
   markedInput,
   observed,
   ref,
@@ -29,7 +30,7 @@ import {
   SEEN,
   looked,
 } from '../recoveries.testing.js';
-import { switchboard } from '../legs.testing.js';
+import { reported, switchboard } from '../legs.testing.js';
 
 const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto' });
 const CALLED = 'payments.cancel_refund';
@@ -160,6 +161,30 @@ describe.each(WAYS)('a step under a kill switch, $way', ({ isRebuilt }) => {
       .when(answered(request, 'verified', [STILL_PENDING, observed('execute', CALLED, {}), BALANCE_ZERO]), 13_000)
       .then(settled({ outcome: 'compensated' }), fact('RecoveryClosed', { outcome: 'compensated' }));
     expect(run.rows('halt')).toEqual([]);
+  });
+
+  it('that its worker obeys before it begins counts as no attempt, and goes on once it is lifted', () => {
+    const { on, off, run } = start();
+    run.when(markedInput({ terms: { ...AUTO, max_attempts: 1 } }), 10_000);
+    const request = requestIn(run.outgoing());
+    on('stop', { over: 'tenant' });
+    run
+      .when(reported(request, []), 11_000)
+      .then(settled({ outcome: 'uncertain', reason: 'HELD_BACK' }))
+      .whenDue(Number(step(run)?.['due_at']))
+      .then(fact('StepHalted', { reason: 'KILL_SWITCH' }));
+    run.when(off('stop', { over: 'tenant' }), LEASE + 60_000).whenDue(LEASE + 60_000);
+    expect(step(run)).toMatchObject({ phase: 'dispatched', attempt: 2, attempts_before: 1 });
+  });
+
+  it('counts an attempt of which its worker says nothing while nothing stops it', () => {
+    const { run } = start();
+    run.when(markedInput({ terms: { ...AUTO, max_attempts: 1 } }), 10_000);
+    run
+      .when(reported(requestIn(run.outgoing()), []), 11_000)
+      .then(settled({ outcome: 'uncertain', reason: 'STEP_NOT_REPORTED' }))
+      .whenDue(Number(step(run)?.['due_at']))
+      .then(fact('StepEscalated', { reason: 'OUTCOME_UNKNOWN' }), fact('RecoveryClosed'));
   });
 
   it('is none of its business when it concerns charters, or nothing is halted', () => {

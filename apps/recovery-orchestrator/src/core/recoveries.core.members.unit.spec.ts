@@ -266,6 +266,35 @@ describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
       expect(phasesOf(run)).toMatchObject({ [idOf(2)]: 'dispatched', [idOf(1)]: 'dispatched' });
     });
 
+    it('tries what it did not reach again, and counts no attempt for it, however often that happens', () => {
+      const { run } = rest(4);
+      for (const ended of [3, 2, 1]) {
+        const request = requestIn(run.outgoing());
+        const said = placesOf(request).slice(0, 2);
+        const steps = said.map((place, at) => told(place, at === 0 ? 'verified' : 'refused_late'));
+        const now = request.not_after + 1;
+        run.when(reported(request, steps), now);
+        expect(run.recorded()[0]).toMatchObject(verdicts([ended, 'compensated']));
+        const left = placesOf(request).slice(1);
+        if (left.length === 0) break;
+        const due = (): number =>
+          Math.min(...run.rows('step').flatMap(({ doc }) => (doc['due_at'] === null ? [] : Number(doc['due_at']))));
+        run.whenDue(due());
+        expect(run.recorded()).toMatchObject([
+          {
+            type: 'LegSettled',
+            body: { members: left.map((place) => ({ step_id: stepOf(place), reason: 'NOT_REACHED' })) },
+          },
+        ]);
+        run.whenDue(due());
+      }
+      expect(phasesOf(run)).toMatchObject({
+        [idOf(3)]: 'compensated',
+        [idOf(2)]: 'compensated',
+        [idOf(1)]: 'compensated',
+      });
+    });
+
     it('is uncertain as a whole, in one record, where nobody answers, and stays in its order', () => {
       const { run, request } = rest(4);
       const answerBy = Number(run.rows('step').find(({ key }) => key === stepOf(2))?.doc['deadline_at']);

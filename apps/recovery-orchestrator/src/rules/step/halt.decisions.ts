@@ -60,7 +60,7 @@ function actingsOf(step: StepDoc): readonly Acting[] {
 }
 
 /** The first of its calls that something stops, and what does; null where all may be made. */
-function stoppedBy(step: StepDoc, killed: Going['killed']): Stopped | null {
+export function stoppedBy(step: StepDoc, killed: Going['killed']): Stopped | null {
   for (const acting of actingsOf(step)) {
     const verdict = killed(acting);
     if (!verdict.admitted) return { ...verdict, capability: acting.capability };

@@ -47,6 +47,7 @@ export const JUDGEMENT_REASONS = [
   'NOT_EXECUTED',
   'OUTCOME_NOT_KNOWN',
   'STEP_NOT_REPORTED',
+  'HELD_BACK',
 ] as const;
 export type JudgementReason = (typeof JUDGEMENT_REASONS)[number];
 

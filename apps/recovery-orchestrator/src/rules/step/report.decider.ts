@@ -8,7 +8,7 @@ import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
 import { changesOf, factChanged, factsObserved, isCallErased } from './facts.decisions.js';
-import { deadlineOf, goOn } from './halt.decisions.js';
+import { deadlineOf, goOn, stoppedBy } from './halt.decisions.js';
 import { judge } from './judgement.decisions.js';
 import type { Judgement } from './judgement.decisions.js';
 import { lookedAt } from './looked.decisions.js';
@@ -125,7 +125,10 @@ function onLease(
   message: LegReported,
   context: ReportContext,
 ): readonly RecoveryRecord[] {
-  const read = members.map((member) => ({ member, reading: readingOf(member, message, members) }));
+  const read = members.map((member) => ({
+    member,
+    reading: heldBack(member.step, readingOf(member, message, members), context),
+  }));
   const judged = read.flatMap(({ member: { step }, reading }) =>
     typeof reading === 'object' && reading !== null ? [{ step, judgement: reading }] : [],
   );
@@ -151,6 +154,16 @@ function readingOf(
   const isLateProof = judgement.outcome === 'compensated' && LATE_PROOF_IN.includes(step.phase);
   if (isLateProof) return judgement;
   return isRepeated ? null : 'ATTEMPT_STALE';
+}
+
+/** A worker that obeys a switch says nothing of the step it was to begin with. */
+function heldBack<Reading extends Judged | ReportRefusal | null>(
+  step: StepDoc,
+  reading: Reading,
+  { killed }: Pick<StepContext, 'killed'>,
+): Reading {
+  const isSilent = typeof reading === 'object' && reading?.reason === 'STEP_NOT_REPORTED';
+  return isSilent && stoppedBy(step, killed) !== null ? { ...reading, reason: 'HELD_BACK' } : reading;
 }
 
 /** Phases in which an earlier attempt may still turn out to have worked. */
@@ -239,7 +252,7 @@ function isForPerson(step: StepDoc, outcome: StepVerdict): boolean {
   return outcome === 'stale' || ((outcome === 'failed' || outcome === 'unverified') && isExhausted(step));
 }
 
-/** Nobody answered a leg in time: whatever of it is still out is uncertain. */
+/** Nobody answered a leg in time, or not to its end: whatever of it is still out is uncertain. */
 export function silence(step: StepDoc, context: StepContext): readonly RecoveryRecord[] {
   const { now, policy, steps } = context;
   const leg = step.legs.at(-1);
@@ -247,11 +260,14 @@ export function silence(step: StepDoc, context: StepContext): readonly RecoveryR
   const members = steps
     .flatMap((one) => {
       const sent = one.legs.at(-1);
-      return one.phase === 'dispatched' && sent?.leg_id === leg.leg_id ? [{ one, position: sent.position }] : [];
+      return sent?.leg_id === leg.leg_id ? [{ step: one, position: sent.position, answered: sent.answered }] : [];
     })
-    .sort((one, other) => one.position - other.position)
-    .map(({ one }) => verdictOn(one, NO_ANSWER, retryAt(one, now, policy, false), null));
-  return conclude(draft(step, now, settledBy(step, leg, members)), context);
+    .sort((one, other) => one.position - other.position);
+  const found = members.some(({ answered }) => answered !== null) ? NOT_REACHED : NO_ANSWER;
+  const out = members
+    .filter(({ step: { phase } }) => phase === 'dispatched')
+    .map(({ step: one }) => verdictOn(one, found, retryAt(one, now, policy, false), null));
+  return conclude(draft(step, now, settledBy(step, leg, out)), context);
 }
 
 const NO_ANSWER = {
@@ -262,6 +278,9 @@ const NO_ANSWER = {
   observations: [],
   calls_done: 0,
 } as const;
+
+/** The leg ended ahead of it, as far as anybody said. */
+const NOT_REACHED = { ...NO_ANSWER, reason: 'NOT_REACHED' } as const;
 
 function refusedReport(message: LegReported, code: ReportRefusal): RecoveryRecord {
   return record('ReportRefused', {

@@ -201,6 +201,7 @@ function settledBy(body: StepSettled, step: StepDoc, at: number): StepDoc {
   const last = { attempt, reported, outcome, reason, observations, at, ...wordsIn({ error_kind, said }) };
   const next = {
     ...step,
+    attempts_before: step.attempts_before + (UNCOUNTED.includes(reason) ? 1 : 0),
     legs,
     last,
     calls_done: body.calls_done,
@@ -210,6 +211,9 @@ function settledBy(body: StepSettled, step: StepDoc, at: number): StepDoc {
   };
   return moveStep(outcome === 'compensated' ? { ...next, reason } : next, EVENT_OF_VERDICT[outcome], at);
 }
+
+/** Of an attempt that called nobody, as far as anybody saw: it does not count. */
+const UNCOUNTED: readonly string[] = ['HELD_BACK', 'NOT_REACHED'];
 
 /** It stands behind those ahead of it, and the attempt it was not reached in does not count. */
 function notBegun({ reason, retry_at }: StepSettled, step: StepDoc, at: number): StepDoc {
