@@ -95,7 +95,7 @@ describe.each(WAYS)('a rolled-back commit whose execution turns out later, $way'
       );
     expect(stepOf(run)).toMatchObject({
       phase: 'awaiting_approval',
-      due_at: LEARNT_AT + REVIEW,
+      deadline_at: LEARNT_AT + REVIEW,
       ref: { reversal_expires_at: WINDOW_END },
     });
     run.when(approval(), LEARNT_AT + 1).then(fact('StepApproved'), LOOKED_AGAIN);

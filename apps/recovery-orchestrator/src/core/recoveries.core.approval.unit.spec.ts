@@ -57,8 +57,12 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
           SHOWN,
         );
       expect(run.rows('step')[0]).toMatchObject({
-        dueAt: 10_000 + REVIEW,
-        doc: { phase: 'awaiting_approval', owner: 'role:approver', answerable_to: 'ines' },
+        doc: {
+          phase: 'awaiting_approval',
+          owner: 'role:approver',
+          answerable_to: 'ines',
+          deadline_at: 10_000 + REVIEW,
+        },
       });
       expect(run.rows('recovery')[0]?.doc).toMatchObject({ phase: 'open', owner: 'role:approver' });
       expect(calls(run)).toEqual([]);

@@ -142,6 +142,19 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
         .thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
     });
 
+    it('never once the tool has forgotten the key: nobody is asked for what could not go', () => {
+      const lifetime = 60_000;
+      const lastly = AT + lifetime - MARGIN - CALL_TIMEOUT;
+      const forgotten = unverified({ ...AUTO, key_lifetime_ms: lifetime });
+      forgotten.when(command('RetryStep'), lastly).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      expect(forgotten.decision().answer?.body).toMatchObject({
+        message: expect.stringContaining('forgotten the key'),
+      });
+      unverified({ ...AUTO, key_lifetime_ms: lifetime })
+        .when(command('RetryStep'), lastly - 1)
+        .then(fact('StepReopened'), leg({ attempt: 2 }));
+    });
+
     it.each([
       ['while it waited for a person', {}, true],
       ['before it fell', { recoverability: 'reversal_expired' as const }, false],

@@ -168,6 +168,27 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
     run.when(saw(requestIn(run.outgoing()), { status: 'paid_out' }), AT + 300).then(fact('FactsObserved'), leg());
   });
 
+  it('that nobody showed in time are asked for again, three times in all, and the deadline of whoever decides stands', () => {
+    const run = asked();
+    const asks = [2, 3].map((round) => {
+      const due = Number(doc(run)['due_at']);
+      run
+        .whenDue(due)
+        .then(fact('FactsAsked', { purpose: 'review', round, answer_by: due + LEASE + CALL_TIMEOUT + MARGIN }));
+      return due;
+    });
+    expect(asks).toEqual([1, 2].map((round) => AT + round * (LEASE + CALL_TIMEOUT + MARGIN)));
+    expect(doc(run)).toMatchObject({ phase: 'awaiting_approval', deadline_at: AT + REVIEW, due_at: AT + REVIEW });
+    run.when(saw(requestIn(run.outgoing()), PENDING), asks[1] ?? 0).then(fact('FactsObserved', { purpose: 'review' }));
+    run.whenDue(AT + REVIEW).then(fact('StepEscalated', { reason: 'APPROVAL_TIMEOUT' }), CLOSED_MANUAL);
+  });
+
+  it('that were shown are asked for no more', () => {
+    const run = shown();
+    expect(doc(run)).toMatchObject({ facts_ask: null, due_at: AT + REVIEW });
+    run.whenDue(AT + LEASE + CALL_TIMEOUT + MARGIN).then();
+  });
+
   it("that cannot be observed are asked for three times, and then the step is a person's", () => {
     const run = agreed();
     const last = [1, 2].reduce((at, round) => {

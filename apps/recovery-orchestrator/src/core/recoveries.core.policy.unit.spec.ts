@@ -2,7 +2,7 @@
 // Both are asked when it is planned and at every dispatch, and may only tighten.
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { contractDigest } from '@recourse/contract';
+import { contractDigest, plainPayload } from '@recourse/contract';
 import type { ContractTerms } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import {
@@ -11,6 +11,7 @@ import {
   CALL_TIMEOUT,
   CLOSED_MANUAL,
   core,
+  denial,
   digest,
   envelope,
   execution,
@@ -28,6 +29,7 @@ import {
   calls,
 } from '../recoveries.testing.js';
 import { wire } from '@recourse/testing';
+import { taskIdOf } from '../rules/task/task.decider.js';
 
 const MARKED_AT = 10_000;
 const COMMITTED_AT = 1_000;
@@ -231,6 +233,30 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       run.when(markedInput({ terms: under({ recovery_policy_ref: null }) }), MARKED_AT);
       expect(run.records()[0]).toMatchObject(planned({ decision: 'manual_review' }));
       expect(calls(run)).toEqual([]);
+    });
+
+    it('and is taken up again is not corrected by hand while people have it undone', () => {
+      const { run, contract } = world();
+      const human = terms({ impact: 'write' });
+      const said = (type: string, more: object) =>
+        wire(
+          'recourse.recovery-commands',
+          type,
+          { envelope: envelope('olga', ['approver']), run_id: RUN, reason: 'r', ...more },
+          { key: RUN },
+        );
+      const content = plainPayload({ message: 'paid', safe_state: 'settled', user_visible_outcome: 'money back' });
+      const corrected = () =>
+        said('CloseTask', {
+          ...{ task_id: taskIdOf(STEP, 'correction'), outcome: 'done', correction_ref: null, content },
+        });
+      contract({ recovery_approval_mode: 'human', reversal_class: 'irreversible' });
+      run.when(markedInput({ terms: human }), MARKED_AT);
+      contract({ recovery_approval_mode: 'human' });
+      run.when(said('RetryStep', { step_id: STEP }), 20_000).then(fact('StepReopened'), SHOWN);
+      run.when(corrected(), 21_000).then().thenAnswer({ httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      run.when(denial({ digest: digest({ terms: human }) }), 22_000).then(fact('StepDenied'), CLOSED_MANUAL);
+      run.when(corrected(), 23_000).then(fact('TaskClosed'), fact('StepResolved', { resolution: 'corrected' }));
     });
 
     it.each([

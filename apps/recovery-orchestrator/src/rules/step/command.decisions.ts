@@ -26,7 +26,7 @@ import {
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { selfRefusal } from './approval.decisions.js';
-import { mayRepeat } from './dispatch.decisions.js';
+import { isKeyKnown, mayRepeat } from './dispatch.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
 import { record } from '../record.messages.js';
@@ -72,6 +72,7 @@ export function reopen(
       message: 'The reversal window has closed; a person must resolve this by hand.',
     };
   if (isCopyOut(step, now)) return stillOut(step);
+  if (!isKeyKnown(step, terms, now, policy)) return wrongPhase(FORGOTTEN);
   const required = approvalsNow(step, binding, policy);
   return record('StepReopened', {
     ...identityOf(step),
@@ -88,6 +89,9 @@ export function reopen(
     ),
   });
 }
+
+const FORGOTTEN =
+  'The tool has forgotten the key of the first attempt by now: another could act twice. Look again, or close it by hand.';
 
 function retryRefusal(step: StepDoc): Refusal | null {
   if (step.phase !== 'manual') return wrongPhase(`The step is ${step.phase}: only what a person has is tried again.`);

@@ -146,6 +146,29 @@ function reasonOfErased(step: StepDoc): EscalationReason {
   return hadNone ? 'PAYLOADS_ERASED' : reasonAfterLast(step);
 }
 
+/** The lease of the next attempt, within the window of the reversal and the life of its key. */
+function leaseOf(
+  step: StepDoc,
+  { terms, windowEndsAt }: { readonly terms: ContractTerms; readonly windowEndsAt: number },
+  now: number,
+  policy: RecoveryPolicy,
+): Lease {
+  const bounds = {
+    windowEndsAt,
+    firstDispatchedAt: keyKnownFrom(step, now, policy),
+    keyLifetimeMs: terms.key_lifetime_ms,
+    callTimeoutMs: callsMs(step.ref, terms),
+    now,
+  };
+  return grantLease(bounds, policy);
+}
+
+/** Whether the tool would recognise a call that is repeated now. */
+export function isKeyKnown(step: StepDoc, terms: ContractTerms, now: number, policy: RecoveryPolicy): boolean {
+  const lease = leaseOf(step, { terms, windowEndsAt: Number.MAX_SAFE_INTEGER }, now, policy);
+  return lease.kind === 'granted' || lease.reason !== 'KEY_LIFETIME_OVER';
+}
+
 /** The next attempt of a step, by policy and facts of now (S1). */
 export function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy): NextAttempt {
   const { call, terms } = step;
@@ -157,14 +180,7 @@ export function nextAttempt(step: StepDoc, now: number, policy: RecoveryPolicy):
   const reason = spentBy(step, terms) ?? refusedBy(step, binding, now, policy);
   if (reason !== null) return { kind: 'person', reason };
   const firstAt = step.first_dispatched_at ?? now;
-  const bounds = {
-    windowEndsAt,
-    firstDispatchedAt: keyKnownFrom(step, now, policy),
-    keyLifetimeMs: terms.key_lifetime_ms,
-    callTimeoutMs: callsMs(step.ref, terms),
-    now,
-  };
-  const lease = grantLease(bounds, policy);
+  const lease = leaseOf(step, { terms, windowEndsAt }, now, policy);
   return lease.kind === 'granted'
     ? { kind: 'attempt', attempt, call, terms, lease, firstAt }
     : { kind: 'person', reason: lease.reason };

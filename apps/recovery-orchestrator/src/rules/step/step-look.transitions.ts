@@ -1,7 +1,7 @@
 // What looks make of the row of a step: a person's look at the outcome, and looks at the facts people rely on (L2).
 import { ownerOfLeg } from '../policy.messages.js';
 import type { Body } from '../record.messages.js';
-import { seenResource } from './facts.decisions.js';
+import { FACT_ROUNDS_MAX, seenResource } from './facts.decisions.js';
 import { moveStep } from './step-move.transitions.js';
 import type { LastOutcome } from './last-outcome.messages.js';
 import type { StepDoc } from './step.messages.js';
@@ -40,7 +40,7 @@ export function lookEndedBy(
   return moveStep({ ...step, look: null, last, owner, deadline_at }, 'LookEnded', at);
 }
 
-/** A look for the review moves nothing; one before the dispatch is waited for. */
+/** A look for the review moves nothing, and is asked for again where nobody answers; one before the dispatch is waited for. */
 export function factsAskedBy(
   { leg_id, purpose, round, lease_id, not_after, answer_by, adapter }: Body<'FactsAsked'>,
   step: StepDoc,
@@ -56,17 +56,23 @@ export function factsAskedBy(
     at,
   );
   return purpose === 'review'
-    ? asked
+    ? { ...asked, due_at: round < FACT_ROUNDS_MAX ? earlier(answer_by, asked.deadline_at) : asked.deadline_at }
     : { ...asked, owner: ownerOfLeg(adapter), deadline_at: answer_by, due_at: answer_by };
+}
+
+function earlier(at: number, deadline: number | null): number {
+  return deadline === null ? at : Math.min(at, deadline);
 }
 
 /** What was seen before the dispatch is compared, not kept: people agreed to what they saw. */
 export function factsSeenBy({ purpose, observations }: Body<'FactsObserved'>, step: StepDoc, at: number): StepDoc {
   const seen = seenResource(step, observations);
   const ask = seen === undefined ? step.facts_ask : null;
+  const due_at = purpose === 'review' && ask === null ? step.deadline_at : step.due_at;
   return moveStep(
     {
       ...step,
+      due_at,
       facts_ask: ask,
       facts: step.facts ?? seen ?? null,
       last_seen: purpose === 'dispatch' ? (seen ?? null) : step.last_seen,

@@ -15,7 +15,7 @@ import { record } from '../record.messages.js';
 import type { Body, RecoveryRecord } from '../record.messages.js';
 import { needsCorrection, tasksFor } from '../task/task.decider.js';
 import { escalated } from './dispatch.decisions.js';
-import { FACT_ROUNDS_MAX, isCallErased, reaffirmedBy } from './facts.decisions.js';
+import { askFacts, FACT_ROUNDS_MAX, isCallErased, reaffirmedBy } from './facts.decisions.js';
 import { goOn } from './halt.decisions.js';
 import { advanceStep, HANDLE_ASKED, HANDLE_CLAIMED, openStep } from './opening.decisions.js';
 import type { Marked } from './opening.decisions.js';
@@ -260,7 +260,10 @@ function atDeadline(step: StepDoc, context: StepContext): RecoveryRecord | null 
     case 'halted':
       return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'HALTED_TOO_LONG', now, policy);
     case 'awaiting_approval':
-      return escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'APPROVAL_TIMEOUT', now, policy);
+      return (
+        askedAgain(step, now, policy) ??
+        escalated(step, isWindowOver(step, now, policy) ? 'REVERSAL_EXPIRED' : 'APPROVAL_TIMEOUT', now, policy)
+      );
     case 'observing':
       return step.facts_ask !== null && step.facts_ask.round >= FACT_ROUNDS_MAX
         ? escalated(step, isCallErased(step) ? 'PAYLOADS_ERASED' : 'FACTS_NOT_OBSERVED', now, policy)
@@ -281,6 +284,11 @@ function atDeadline(step: StepDoc, context: StepContext): RecoveryRecord | null 
     default:
       return assertNever(step.phase);
   }
+}
+
+/** Nobody showed the resource to whoever decides; null at the deadline, when nobody decided. */
+function askedAgain(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryRecord | null {
+  return step.deadline_at === null || now >= step.deadline_at ? null : askFacts(step, 'review', now, policy);
 }
 
 function isWindowOver(step: StepDoc, now: number, policy: RecoveryPolicy): boolean {

@@ -12,6 +12,7 @@ import { endingRefusal, selfRefusal } from '../step/approval.decisions.js';
 import type { EndingContext } from '../step/approval.decisions.js';
 import { identityOf } from '../step/step.messages.js';
 import type { StepDoc } from '../step/step.messages.js';
+import { isAtRest } from '../step/step.transitions.js';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
@@ -77,10 +78,19 @@ export function taskRefusal(
   if (task.phase !== 'open') return { code: 'TASK_CLOSED', message: 'Somebody has ended this task already.' };
   if (!TASK_OUTCOME_VALUES.some((known) => known === outcome)) return invalid('A task is done or dropped.');
   if (correction !== null && !isUsableId(correction)) return invalid('correction_ref must be the id of a mutation.');
+  const other = task.task_kind === 'correction' && outcome === 'done' ? triedOtherwise(step) : null;
+  if (other !== null) return other;
   return contentRefusal(
     content,
     task.task_kind === 'correction' && outcome === 'done' ? ['message', ...SAID_OF_CORRECTION] : ['message'],
   );
+}
+
+/** Nothing is corrected by hand while it may be undone: it would be remedied twice. */
+function triedOtherwise(step: StepDoc | undefined): Refusal | null {
+  if (step === undefined || isAtRest(step.phase)) return null;
+  const message = `The step is ${step.phase}: it may be undone yet. Deny it, or wait until a person has it again; say then that it is corrected.`;
+  return { code: 'STEP_WRONG_PHASE', message };
 }
 
 /** Ends a task; a correction that is done closes its step as corrected where a person still has it. */
