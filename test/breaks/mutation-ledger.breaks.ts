@@ -3496,4 +3496,13 @@ export const BREAKS: readonly Break[] = [
     find: "outcome === 'still_open' || (outcome === 'not_undone' && !isClosed(mutation))",
     replace: "outcome === 'still_open'",
   },
+  {
+    id: 'a53-takes-itself-back',
+    requirement: 'A53',
+    spec: 'apps/mutation-ledger/src/core/mutations.undo.unit.spec.ts',
+    test: 'a step that fails for good, straight takes itself back in no part of a long run: what its agent does again stands',
+    file: 'apps/mutation-ledger/src/rules/undo/undo.decider.ts',
+    find: 'mutation.mutation_id !== begun_by.mutation_id && mutation.rollback_id === null',
+    replace: 'mutation.rollback_id === null',
+  },
 ];

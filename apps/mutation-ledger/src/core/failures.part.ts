@@ -8,7 +8,7 @@ import { EFFECTS_MAX } from '../rules/mutation/refs.decider.js';
 import type { CancelReason } from '../rules/mutation/mutation.messages.js';
 import { isTriedAgain } from '../rules/mutation/reported.decisions.js';
 import type { Finding, MutationRecord } from '../rules/record.messages.js';
-import { undoAfterFailure, undoPart } from '../rules/undo/undo.decider.js';
+import { reachOf, undoAfterFailure, undoPart } from '../rules/undo/undo.decider.js';
 import type { FailedStep } from '../rules/undo/undo.decider.js';
 import { mutationsIn } from '../rows/mutation.rows.js';
 import { fall } from './falls.part.js';
@@ -53,8 +53,7 @@ function undone(
   step: FailedStep & Pick<ToolExecuted, 'on_failure'>,
 ): readonly Finding[] {
   if (step.on_failure === 'keep') return [];
-  const before = mutationsIn(context.state, step.run_id).filter(
-    ({ mutation_id, rollback_id }) => mutation_id !== id && rollback_id === null,
-  );
-  return before.length === 0 ? [] : undoPart(undoAfterFailure(id, step), before, EFFECTS_MAX - REFS_MAX);
+  const undo = undoAfterFailure(id, step);
+  const before = reachOf(undo, mutationsIn(context.state, step.run_id));
+  return before.length === 0 ? [] : undoPart(undo, before, EFFECTS_MAX - REFS_MAX);
 }

@@ -1,5 +1,6 @@
 // A run is taken back: which effects an undo reaches, in which order (B3, B17), and what a failed step takes with it (A53).
 import { describe, expect, it } from '@jest/globals';
+import { EFFECTS_MAX } from '../rules/mutation/refs.decider.js';
 import { fact, WAYS } from '@recourse/testing';
 import { plainPayload } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
@@ -238,7 +239,21 @@ describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
     const { run } = ledger({ isRebuilt });
     run
       .when(executed(effect('a', { run_id: 'run-other' })), NOW)
+      .when(executed(effect('b', { tenant: 'evil' })), NOW + 1)
       .when(failing('c'), NOW + 2)
       .then(fact('MutationRecorded'));
+  });
+
+  it('takes itself back in no part of a long run: what its agent does again stands', () => {
+    const { run } = ledger({ isRebuilt });
+    const keys = Array.from({ length: EFFECTS_MAX }, (_, at) => `k${String(at)}`);
+    for (const key of keys) run.when(executed(effect(key)), NOW);
+    run.when(failing('c'), NOW + 1).whenDue(NOW + 1);
+    expect(run.rows('undo')).toMatchObject([{ doc: { phase: 'listed', mutation_ids: [...keys].reverse().map(idOf) } }]);
+    run.when(executed(effect('c', { event_id: 'evt-c-again' })), NOW + 2).then(fact('MutationRecorded'));
+    expect(run.rows('mutation').find(({ key }) => key === idOf('c'))?.doc).toMatchObject({
+      execution_state: 'succeeded',
+      rollback_id: null,
+    });
   });
 });

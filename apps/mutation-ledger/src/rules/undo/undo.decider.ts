@@ -100,11 +100,20 @@ export function undoAfterFailure(
   };
 }
 
+/** Effects of a run that an undo is about: not the step that began it, nor what fell before without it. */
+export function reachOf({ tenant, begun_by }: Undo, mutations: readonly Mutation[]): readonly Mutation[] {
+  return mutations.filter(
+    (mutation) =>
+      mutation.tenant === tenant &&
+      (begun_by === null || (mutation.mutation_id !== begun_by.mutation_id && mutation.rollback_id === null)),
+  );
+}
+
 /** The next part: its effects are named, and those that stand are to fall. `mutations` are those of the run. */
 export function undoPart(undo: Undo, mutations: readonly Mutation[], effectsMax: number): readonly Finding[] {
   const { undo_id, tenant, run_id, command_id, begun_by, asked_ids, evidence, opened_at: openedAt } = undo;
   const named = new Set(undo.mutation_ids);
-  const own = mutations.filter((mutation) => mutation.tenant === tenant);
+  const own = reachOf(undo, mutations);
   const reached = own
     .filter(({ mutation_id }) => asked_ids.length === 0 || asked_ids.includes(mutation_id))
     .map((mutation) => ({ mutation, place: placeOf(mutation) }))
