@@ -3505,4 +3505,14 @@ export const BREAKS: readonly Break[] = [
     find: 'mutation.mutation_id !== begun_by.mutation_id && mutation.rollback_id === null',
     replace: 'mutation.rollback_id === null',
   },
+  {
+    id: 'p6-staged-told-to-nobody-again',
+    requirement: 'P6/handles',
+    spec: 'apps/mutation-ledger/src/core/mutations.staged.unit.spec.ts',
+    test: 'the staged part that a held effect names, straight is known to be its own where its call is tried again with the same part again',
+    file: 'apps/mutation-ledger/src/assumptions.core.ts',
+    find: "  const owner = handles.find(state, body.ref, 'owner');\n",
+    replace:
+      "  const owner = handles.find(state, body.ref, 'owner');\n  if (owner?.mutation_id === body.mutation_id) return NOTHING;\n",
+  },
 ];

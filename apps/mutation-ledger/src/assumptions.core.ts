@@ -66,15 +66,6 @@ const handles = row<HandleOwner>({
   columns: { tenant: 'text', run_id: 'text', mutation_id: 'text' },
 });
 
-/** Mutations that were told whose the handle is. */
-const claims = row<HandleOwner>({
-  kind: 'handle_claim',
-  table: 'handle_claim',
-  group: ({ ref, mutation_id }) => `${ref}/${mutation_id}`,
-  key: () => 'claim',
-  columns: {},
-});
-
 /** The assumptions log as pure functions. */
 export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
   return core<typeof LOG>(LOG, {
@@ -91,7 +82,8 @@ export function assumptionsCore(_config: AssumptionsConfig = {}): ServiceCore {
       parkedThrough('recourse.ledger-commands'),
     ],
     views: [entryView],
-    rows: [standings, statements, handles, claims],
+    rows: [standings, statements, handles],
+    edition: 2,
     keyOf: ({ ref }) => ref,
     evolve: { AssumptionStated: stated, StatementConflicted: conflicted, HandleClaimed: claimed },
     due: {},
@@ -119,9 +111,8 @@ function weighIn({ views, now }: DecideContext, tenant: string): Weigh {
   };
 }
 
-/** Whose a handle is: each mutation is told once. */
+/** Whose a handle is: a mutation is told as often as it asks, also of one that it had asked about before another. */
 function onHandleNamed({ body, context: { state } }: Asked<HandleNamed>): Decision {
-  if (claims.find(state, `${body.ref}/${body.mutation_id}`, 'claim') !== null) return NOTHING;
   const owner = handles.find(state, body.ref, 'owner');
   return append({ type: 'HandleClaimed', body: claimHandle(body, owner ?? undefined) });
 }
@@ -159,7 +150,7 @@ function claimed(
   state: StateView,
 ): readonly Change[] {
   const isNamed = !is_question && handles.find(state, named.ref, 'owner') === null;
-  return [claims.put(named), ...(isNamed ? [handles.put(named)] : [])];
+  return isNamed ? [handles.put(named)] : [];
 }
 
 /** Row key of what stands in a scope. */

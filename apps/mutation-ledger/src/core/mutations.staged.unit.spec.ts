@@ -9,7 +9,7 @@ import type { CoreHarness } from '@recourse/testing';
 import { assumptionsCore } from '../assumptions.core.js';
 import { handleRef } from '../rules/handle/handle-ref.js';
 import { mutationIdOf } from './executions.js';
-import { contractText, intent, ledger, NOW, planned, request, TENANT } from './ledger.testing.js';
+import { contractText, executed, intent, ledger, NOW, planned, refund, request, TENANT } from './ledger.testing.js';
 
 const HOLD_MS = 60_000;
 const ENDS = NOW + HOLD_MS;
@@ -38,11 +38,11 @@ describe.each(WAYS)('the staged part that a held effect names, $way', ({ isRebui
     if (message?.type !== 'recourse.assumptions.HandleNamed') throw new Error('nothing was asked about it');
     return message;
   };
-  const answered = (owning: CoreHarness, message: Outgoing): RecordInput => {
+  const answered = (owning: CoreHarness, message: Outgoing, ref = REF): RecordInput => {
     const asking = wire('recourse.assumption-events', 'HandleNamed', message.body, { key: message.key });
     const [record] = owning.when(asking, NOW).recorded();
     if (record === undefined) throw new Error('no answer');
-    return logged('recourse.assumptions', record.type, record.body, record.seq, { key: REF });
+    return logged('recourse.assumptions', record.type, record.body, record.seq, { key: ref });
   };
   const cancel = (event: ToolPlanned): RecordInput => {
     const who = { command_id: 'cmd-1', tenant: TENANT, principal: 'mira', roles: ['operator'], issued_at: NOW };
@@ -85,6 +85,41 @@ describe.each(WAYS)('the staged part that a held effect names, $way', ({ isRebui
     const { thief } = named();
     thief.whenDue(ENDS + 2).then(fact('HoldElapsed'), fact('ExecutionOverdue', { owner: 'role:administrator' }));
     expect(thief.outgoing()).toEqual([]);
+  });
+
+  it.each([
+    ['the same part again', ['hold_1', 'hold_1']],
+    ['another part, and then the first again', ['hold_1', 'hold_2', 'hold_1']],
+  ])('is known to be its own where its call is tried again with %s', (_what, refs) => {
+    const owning = harness(assumptionsCore(), { isRebuilt });
+    const run = start();
+    refs.forEach((staged_ref, attempt) => {
+      const at = NOW + 10 * attempt;
+      const call_id = `call-${String(attempt)}`;
+      run.when(signed(staged({ event_id: `plan-${String(attempt)}`, call_id, staged_ref, planned_at: at })), at);
+      run.when(answered(owning, question(run), handleRef('payments', staged_ref)), at + 1);
+      expect(run.rows('mutation')[0]?.doc).toMatchObject({ claim: { standing: 'own' } });
+      if (attempt < refs.length - 1)
+        run.when(
+          {
+            ...executed(
+              refund({
+                ...{
+                  event_id: `ended-${String(attempt)}`,
+                  call_id,
+                  committed_at: at + 2,
+                  contract_digest: contractDigest(STAGED),
+                },
+                ...{ outcome: 'failed', result: null, external_transaction_ref: null, handled_as: 'retry_scheduled' },
+              }),
+            ),
+            speaker: keyOf('agent-1'),
+          },
+          at + 2,
+        );
+    });
+    run.whenDue(ENDS + 10 * refs.length);
+    expect(request(run)).toMatchObject({ kind: 'release', steps: [{ external_transaction_ref: 'hold_1' }] });
   });
 
   it('is touched by no machine before it is known whose it is', () => {
