@@ -454,4 +454,22 @@ export const BREAKS: readonly Break[] = [
     find: "if (!(cause instanceof Failure) || cause.code === 'TREE_DAMAGED')",
     replace: "if (cause instanceof Failure && cause.code === 'TREE_DAMAGED')",
   },
+  {
+    id: 'l13-nothing-for-a-cut-tail',
+    requirement: 'L13/throttled',
+    spec: 'apps/auditor/src/auditor.unit.spec.ts',
+    test: 'an auditor whose broker says where logs end, and hands out nothing is not ready and says why, raises no alarm, and goes on once it has them',
+    file: 'apps/auditor/src/follower/log-follower.ts',
+    find: 'if (records.length === 0) throw handsOutNothing(this, this.#headOffset);',
+    replace: '',
+  },
+  {
+    id: 'l13-nothing-for-the-end-of-an-audit',
+    requirement: 'L13/throttled',
+    spec: 'apps/cli/src/audit/topics.unit.spec.ts',
+    test: 'a log whose broker says where it ends, and hands out nothing is not verified as one that ends there',
+    file: 'apps/cli/src/audit/topics.ts',
+    find: 'if (nextOffset <= at) throw handsOutNothing({ topic, partition }, at);',
+    replace: 'if (nextOffset <= at) return;',
+  },
 ];

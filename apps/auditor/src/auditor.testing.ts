@@ -6,7 +6,7 @@ import { FRAME_SIZE, genesisHead, HASH_SIZE, leafHash, schemaIdOf } from '@recou
 import type { Head } from '@recourse/chain';
 import { ManualClock } from '@recourse/kernel';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
-import type { Kafka } from '@recourse/kafka';
+import type { Kafka, RawReader } from '@recourse/kafka';
 import { createCodecs, lossReader } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { Auditor } from './auditor.js';
@@ -61,6 +61,8 @@ export class AuditedCluster {
   /** What the auditor's loop rests by, where a spec starts it. */
   rests: Pick<AuditorOptions, 'sleep' | 'news'> = { sleep: () => Promise.resolve(), news: () => Promise.resolve() };
   readonly clock = new ManualClock(1_800_000_000_000);
+  /** The broker says where what is followed ends, and hands out nothing. */
+  handsOutNothing = false;
   #codecs: Codecs = createCodecs(this.registry.forActor('owner'));
   #heads = new Map<number, Head>();
   #trees = new Map<string, Disk>();
@@ -89,7 +91,7 @@ export class AuditedCluster {
     const codecs = createCodecs(this.registry.forActor(`auditor-${this.clock.monotonic()}`));
     const { kafka, signer } = this;
     this.book = new HeadBook({ kafka, codecs, logId: LOG_ID, key: signer.key, now: () => this.clock.now() });
-    const reader = await kafka.rawReader();
+    const reader = this.#readerOver(await kafka.rawReader());
     const common = (topic: string, partition: number) => ({
       reader,
       logId: LOG_ID,
@@ -122,6 +124,16 @@ export class AuditedCluster {
       onTrouble: (what, cause) => this.trouble.push(`${what}: ${String(cause)}`),
     });
     await this.auditor.prepare(notesIn([withKept ? headsText(this.kept) : '']));
+  }
+
+  #readerOver(reader: RawReader): RawReader {
+    return {
+      ...reader,
+      read: async (...asked) => {
+        const batch = await reader.read(...asked);
+        return this.handsOutNothing ? { ...batch, records: [], nextOffset: batch.fetchedOffset } : batch;
+      },
+    };
   }
 
   #nodes(name: string): Disk {

@@ -148,6 +148,29 @@ describe('an auditor whose stored tree is not what it signed', () => {
   });
 });
 
+describe('an auditor whose broker says where logs end, and hands out nothing', () => {
+  it('is not ready and says why, raises no alarm, and goes on once it has them', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(8);
+    await cluster.send(WIRE, ['a']);
+    await cluster.turn();
+    cluster.handsOutNothing = true;
+    await cluster.turn();
+    expect([cluster.alarms(), cluster.auditor.health()]).toMatchObject([
+      [],
+      { ready: false, trouble: { [`${LOG}/0`]: 'BROKER_UNAVAILABLE' } },
+    ]);
+    await cluster.write(2);
+    cluster.handsOutNothing = false;
+    await cluster.turn();
+    expect([cluster.sizes(), cluster.alarms(), cluster.auditor.health()]).toMatchObject([
+      [8, 10],
+      [],
+      { ready: true, trouble: {} },
+    ]);
+  });
+});
+
 describe('an alarm', () => {
   it('is raised on a tail that was cut, and nothing is signed behind it', async () => {
     const cluster = await AuditedCluster.start();

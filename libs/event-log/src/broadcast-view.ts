@@ -5,6 +5,7 @@
 //   I2. Only accepted records are folded.
 //   I3. Who asks for a refresh gets a read that began after it asked; all who wait get the same one.
 import { Failure, InvariantViolation } from '@recourse/kernel';
+import { handsOutNothing } from '@recourse/kafka';
 import type { FetchedBatch, Kafka, RawReader, ReadBatch, ReadPosition } from '@recourse/kafka';
 import { cutAmong, shortAt } from './log-end.js';
 import { OwnLog } from './own-log.js';
@@ -121,7 +122,7 @@ export class ViewSet implements Pick<Views, 'view'> {
     return [...this.#views.values()];
   }
 
-  /** Reads every view to the end seen after the call. Errors: Failure(LOG_CUT) when a log ends before what was read of it, Failure(LOG_FRONT_CUT) when it begins behind that; those of broker and registry. */
+  /** Reads every view to the end seen after the call. Errors: Failure(LOG_CUT) when a log ends before what was read of it, Failure(LOG_FRONT_CUT) when it begins behind that; Failure(BROKER_UNAVAILABLE), also while a broker hands out less than it holds; those of the registry. */
   refresh(): Promise<void> {
     this.#next ??= this.#refreshAfter(this.#running);
     return this.#next;
@@ -179,7 +180,9 @@ export class ViewSet implements Pick<Views, 'view'> {
             .map((view) => view.take(batch)),
         ),
       );
-      if (answers.every(({ records }) => records.length === 0)) break;
+      const [short] = this.#behind(ends);
+      if (short !== undefined && answers.every(({ fetchedOffset, nextOffset }) => nextOffset <= fetchedOffset))
+        throw handsOutNothing(short, short.offset);
     }
     this.#refreshedAt = began;
   }

@@ -40,6 +40,8 @@ async function stage(refs: readonly string[]): Promise<{
   readonly log: OwnLog;
   readonly reads: () => number;
   readonly reader: RawReader;
+  /** From now on its broker says where the log ends, and hands out nothing. */
+  readonly silence: () => void;
   readonly records: readonly FetchedRecord[];
   readonly folds: string[];
 }> {
@@ -62,12 +64,13 @@ async function stage(refs: readonly string[]): Promise<{
   };
   const view = new LogView({ name: 'statements', topic: TOPIC, fold }, options, () => 0);
   const reader = await kafka.rawReader();
-  let reads = 0;
+  let [reads, isSilent] = [0, false];
   const counting = {
     ...reader,
-    readMany: (...asked: Parameters<typeof reader.readMany>) => {
+    readMany: async (...asked: Parameters<typeof reader.readMany>) => {
       reads += 1;
-      return reader.readMany(...asked);
+      const answers = await reader.readMany(...asked);
+      return isSilent ? answers.map((one) => ({ ...one, records: [], nextOffset: one.fetchedOffset })) : answers;
     },
   };
   return {
@@ -76,6 +79,9 @@ async function stage(refs: readonly string[]): Promise<{
     log,
     reads: () => reads,
     reader,
+    silence: () => {
+      isSilent = true;
+    },
     folds,
     records: (await reader.read(TOPIC, 0, 0)).records,
   };
@@ -90,6 +96,12 @@ const fetched = (records: readonly FetchedRecord[]): FetchedBatch => ({
 });
 
 describe('a view of a broadcast log', () => {
+  it('is not read to its end where the broker hands out nothing before that', async () => {
+    const { views, silence } = await stage(['a', 'b']);
+    silence();
+    await expect(views.refresh()).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
+  });
+
   it('takes what was fetched as an input, and reads the rest', async () => {
     const { view, views, records, folds } = await stage(['a', 'b', 'c']);
     view.offer(fetched(records.slice(0, 2)));

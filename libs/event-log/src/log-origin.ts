@@ -2,6 +2,7 @@
 // begin a second chain beside it.
 import { genesisHead, judge, readHead } from '@recourse/chain';
 import { Failure } from '@recourse/kernel';
+import { handsOutNothing } from '@recourse/kafka';
 import type { Kafka, RawReader } from '@recourse/kafka';
 
 /** A log of which a service reads or writes every partition. */
@@ -45,7 +46,7 @@ async function checkOrigin(reader: RawReader, origin: Origin): Promise<void> {
     const heads = records.map(({ value }) => (value === null ? null : readHead(value)));
     if (heads.some((head) => head !== null && judge(genesis, head) === 'accepted')) return;
     isBegun ||= heads.some((head) => head?.seq === 1);
-    if (nextOffset <= at) return;
+    if (nextOffset <= at) throw handsOutNothing(origin, at);
     at = nextOffset;
   }
   if (isBegun)

@@ -1,7 +1,7 @@
 // Records of other logs that were too long to be parked whole: they are read again from where they lie (L15).
 //
 // Boundary: reads what lies there now; whether that is what was parked the hash says, and who asks compares it.
-import { Failure } from '@recourse/kernel';
+import { handsOutNothing } from '@recourse/kafka';
 import type { RawReader } from '@recourse/kafka';
 import { Lacking } from './lacks.js';
 import type { RecordPlace } from './lacks.js';
@@ -32,8 +32,7 @@ export class Originals {
     const { low, high } = await reader.range(topic, partition);
     if (offset < low || offset >= high) return null;
     const { records, nextOffset } = await reader.read(topic, partition, offset, 1);
-    if (nextOffset <= offset)
-      throw new Failure('BROKER_UNAVAILABLE', `${topic}/${partition} hands out nothing from ${offset} yet`);
+    if (nextOffset <= offset) throw handsOutNothing({ topic, partition }, offset);
     return records.find((record) => record.offset === offset)?.value ?? null;
   }
 }

@@ -9,7 +9,7 @@ import { Failure, InvariantViolation } from '@recourse/kernel';
 import { FRAME_SIZE, genesisHead, leafHash, readHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
 import type { Codecs } from '@recourse/messages';
-import { stampOf } from '@recourse/kafka';
+import { handsOutNothing, stampOf } from '@recourse/kafka';
 import type {
   FetchedBatch,
   FetchedRecord,
@@ -93,7 +93,8 @@ export class OwnLog {
    * Reads accepted records from a position to the end seen at the call, a fetch at a time.
    *
    * Shape:  void records are skipped, and stand in `voids`; after it `position` is the end.
-   * Errors: Failure(LOG_CUT) when the log ends before `from`; Failure(LOG_FRONT_CUT) when it begins behind it; Failure(UNKNOWN_SCHEMA).
+   * Errors: Failure(LOG_CUT) when the log ends before `from`; Failure(LOG_FRONT_CUT) when it begins behind it; Failure(UNKNOWN_SCHEMA);
+   *         Failure(BROKER_UNAVAILABLE), also while it hands out less than that end.
    */
   async *read(from: LogPosition): AsyncGenerator<readonly PlacedRecord[]> {
     const { topic, partition } = this.options;
@@ -104,7 +105,7 @@ export class OwnLog {
     this.#voids = [];
     while (this.#position.offset < end) {
       const batch = await this.#fetch(this.#position.offset);
-      if (batch.nextOffset <= this.#position.offset) break;
+      if (batch.nextOffset <= this.#position.offset) throw handsOutNothing(this.options, this.#position.offset);
       const accepted: PlacedRecord[] = [];
       const stopped = await this.#takeAll(batch, accepted);
       if (accepted.length > 0) yield accepted;

@@ -1,6 +1,8 @@
 // What evolve is told of a record's place in the chain is what anybody computes from the bytes in the topic (A69).
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Kafka, RawReader } from '@recourse/kafka';
 import { countingCore, LOG, LoopWorld } from './loop.testing.js';
+import { OwnLog } from './own-log.js';
 import type { AcceptedRecord, ServiceCore } from './service-core.js';
 
 interface Place {
@@ -81,5 +83,29 @@ describe('the place of a record in its chain', () => {
     await world.start('b');
     await world.until('rebuilt', async () => (await kept(partition)).length === 3);
     expect(await kept(partition)).toEqual(await computed(partition));
+  });
+});
+
+describe('a log whose broker says where it ends, and hands out nothing', () => {
+  it('is not read to its end: what reads it fails, and asks again', async () => {
+    const world = await new LoopWorld(placing).prepare();
+    await world.start('a');
+    await world.state([{ ref: 'r1', id: '1' }]);
+    const partition = world.partitionOf('r1');
+    await world.until('recorded', async () => (await world.accepted(partition)).length > 0);
+    const kafka = world.broker.forActor('spec');
+    const silent: Kafka = {
+      ...kafka,
+      rawReader: async (of) => {
+        const reader = await kafka.rawReader(of);
+        const read: RawReader['read'] = (topic, at, fetchedOffset) =>
+          Promise.resolve({ topic, partition: at, fetchedOffset, nextOffset: fetchedOffset, records: [] });
+        return { ...reader, read };
+      },
+    };
+    const { codecs } = world;
+    const log = new OwnLog({ kafka: silent, codecs, topic: LOG, partition, partitionCount: 2, logId: 'spec' });
+    await expect(log.read(log.origin()).next()).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
+    await world.stop();
   });
 });

@@ -25,6 +25,7 @@ export type {
   WireProducer,
 } from './kafka.port.js';
 export { NewsBell } from './news-bell.js';
+export { handsOutNothing } from './not-yet.js';
 export { stampOf } from './stamped-offset.js';
 export type { StampedOffset } from './stamped-offset.js';
 export { murmur2, partitionForKey } from './murmur2.js';

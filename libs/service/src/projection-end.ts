@@ -15,7 +15,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { genesisHead, judge, readHead } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import type { PartitionLoop, ProjectedHead } from '@recourse/event-log';
-import { within } from '@recourse/kafka';
+import { handsOutNothing, within } from '@recourse/kafka';
 import type { RawReader } from '@recourse/kafka';
 import { partitionForKey } from '@recourse/kernel';
 import type { ProjectedHere } from './running-service.js';
@@ -224,7 +224,7 @@ async function holdsMore(
   for (let offset = head.offset; offset < end;) {
     const { records } = await reader.read(log, partition, offset);
     const last = records.at(-1);
-    if (last === undefined) return false;
+    if (last === undefined) throw handsOutNothing({ topic: log, partition }, offset);
     for (const { key, value } of records) {
       const next = key === null ? null : readHead(value);
       if (next !== null && judge(head, next) === 'accepted') return true;

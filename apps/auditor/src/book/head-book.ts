@@ -10,6 +10,7 @@ import { ChainReader, FRAME_SIZE, genesisHead, leafHash, schemaIdOf } from '@rec
 import { originOf, readSignedHead, treeName } from '@recourse/audit';
 import type { NoteKey, SignedHead } from '@recourse/audit';
 import { Failure, InvariantViolation } from '@recourse/kernel';
+import { handsOutNothing } from '@recourse/kafka';
 import type { Kafka, LogProducer, OutgoingRecord, RawReader } from '@recourse/kafka';
 import { recordOf } from '@recourse/messages';
 import type { BodyOf, Codecs, RecordTypeOf } from '@recourse/messages';
@@ -95,7 +96,7 @@ export class HeadBook {
         if (record.offset < this.#offset) continue;
         if (this.#chain.read(record).kind === 'accepted') this.#fold(codecs.decodeSync(record.value), onHead);
       }
-      if (nextOffset <= this.#offset) break;
+      if (nextOffset <= this.#offset) throw handsOutNothing(this, this.#offset);
       this.#offset = nextOffset;
     }
   }

@@ -11,6 +11,7 @@ import type { Head, StoredRecord } from '@recourse/chain';
 import { knownHeadOf } from '@recourse/audit';
 import type { HashTree, SignedHead, TreeHead } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
+import { handsOutNothing } from '@recourse/kafka';
 import type { RawReader } from '@recourse/kafka';
 import type { Codecs } from '@recourse/messages';
 import { contradicts } from '../rules/alarm/alarm.decisions.js';
@@ -86,7 +87,7 @@ export class LogFollower implements FollowedPartition {
       const batch = await reader.read(topic, partition, this.#offset);
       await this.#take(batch.records);
       count += batch.records.length;
-      if (batch.nextOffset <= this.#offset && batch.records.length === 0) break;
+      if (batch.nextOffset <= this.#offset && batch.records.length === 0) throw handsOutNothing(this, this.#offset);
       this.#offset = Math.max(this.#offset, batch.nextOffset);
     }
     return count;
@@ -101,6 +102,7 @@ export class LogFollower implements FollowedPartition {
       return;
     }
     const { records } = await reader.read(topic, partition, this.#headOffset, 1);
+    if (records.length === 0) throw handsOutNothing(this, this.#headOffset);
     const record = records.find(({ offset }) => offset === this.#headOffset);
     await this.#load(record?.value ?? null);
     if (!isRecordOf(record, this.#verifier.head, codecs)) await this.#readAnew();

@@ -4,6 +4,7 @@
 //   W1. A head is offered only while nothing it committed to was taken back before its retention.
 import { wireLeaf } from '@recourse/audit';
 import type { HashTree, SignedHead, TreeHead } from '@recourse/audit';
+import { handsOutNothing } from '@recourse/kafka';
 import type { FetchedRecord, RawReader } from '@recourse/kafka';
 import type { Found } from '../rules/alarm/alarm.messages.js';
 import type { FollowedPartition } from './followed-partition.js';
@@ -78,7 +79,7 @@ export class WireFollower implements FollowedPartition {
         tree.append(wireLeaf(record));
         count += 1;
       }
-      if (batch.nextOffset <= this.#offset) break;
+      if (batch.nextOffset <= this.#offset) throw handsOutNothing(this, this.#offset);
       this.#offset = batch.nextOffset;
     }
     return count;

@@ -3,7 +3,7 @@
 // Boundary: reads only, without a group. What two requests brought is held in memory.
 import { schemaIdOf } from '@recourse/chain';
 import type { GenesisOf, StoredRecord } from '@recourse/chain';
-import { storedSieve } from '@recourse/kafka';
+import { handsOutNothing, storedSieve } from '@recourse/kafka';
 import type { FetchedRecord, Kafka, RawReader, SchemaRegistry, Signing } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
@@ -150,10 +150,11 @@ export async function lengthsOf(
 /**
  * Records of a partition from an offset to the end seen at the call, a fetch at a time. A log that is shorter has none.
  *
+ * Errors: those of the reader; Failure(BROKER_UNAVAILABLE) while the broker hands out less than that end.
  * Shape: while one answer is worked on the next is under way, so that two are held.
  */
 export async function* readPartition(
-  reader: RawReader,
+  reader: Pick<RawReader, 'range' | 'read'>,
   topic: string,
   partition: number,
   from: number,
@@ -163,8 +164,8 @@ export async function* readPartition(
   let asked = at < high ? reader.read(topic, partition, at, FETCH_BYTES) : null;
   while (asked !== null) {
     const { records, nextOffset } = await asked;
-    // The port answers with nothing at the end only; what is left below `high` then holds no records.
-    asked = nextOffset > at && nextOffset < high ? reader.read(topic, partition, nextOffset, FETCH_BYTES) : null;
+    if (nextOffset <= at) throw handsOutNothing({ topic, partition }, at);
+    asked = nextOffset < high ? reader.read(topic, partition, nextOffset, FETCH_BYTES) : null;
     // What is wrong with it is told when its turn comes, if it comes.
     asked?.catch(() => undefined);
     const wanted = withinRange(records, at, high);

@@ -3,7 +3,7 @@ import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { auditReport, describeReport } from './report.js';
 import { chained, LOG, LOG_ID } from './signed-dump.testing.js';
-import { auditTopics, CAUSES_LAST, LOG_TOPICS } from './topics.js';
+import { auditTopics, CAUSES_LAST, LOG_TOPICS, readPartition } from './topics.js';
 
 /** Findings of a log of four records whose first ones were deleted at the broker, without a head to compare with. */
 async function reportAfterTrim(toOffset: number) {
@@ -80,5 +80,13 @@ describe('the order in which a dump is made', () => {
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(at('signed-heads')).toBe(0);
+  });
+});
+
+describe('a log whose broker says where it ends, and hands out nothing', () => {
+  it('is not verified as one that ends there', async () => {
+    const nothing = { topic: LOG, partition: 0, fetchedOffset: 0, nextOffset: 0, records: [] };
+    const reader = { range: () => Promise.resolve({ low: 0, high: 4 }), read: () => Promise.resolve(nothing) };
+    await expect(readPartition(reader, LOG, 0, 0).next()).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
   });
 });

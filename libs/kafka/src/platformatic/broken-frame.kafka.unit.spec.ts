@@ -51,6 +51,10 @@ interface Behaviour {
   /** Offset at which it says that its copy is damaged. */
   readonly corruptAt?: number;
   readonly throttledMs?: number;
+  /** How many answers are throttled. Default: all. */
+  readonly throttled?: number;
+  /** Says of a partition whose answer is throttled nothing at all, as Kafka does. */
+  readonly namesNone?: boolean;
 }
 
 const closing: (() => void)[] = [];
@@ -63,11 +67,14 @@ async function stub(log: readonly Stored[], behaves: Behaviour = {}): Promise<Co
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     let held = Buffer.alloc(0);
+    let asked = 0;
     socket.on('data', (chunk) => {
       held = Buffer.concat([held, chunk]);
       while (held.length >= 4 && held.length >= 4 + held.readInt32BE(0)) {
         const size = 4 + held.readInt32BE(0);
-        answer(socket, held.subarray(4, size), log, behaves);
+        asked += 1;
+        const isThrottled = (behaves.throttledMs ?? 0) > 0 && asked <= (behaves.throttled ?? Infinity);
+        answer(socket, held.subarray(4, size), log, isThrottled ? behaves : { ...behaves, throttledMs: 0 });
         held = held.subarray(size);
       }
     });
@@ -88,7 +95,7 @@ function answer(
   socket: Socket,
   request: Buffer,
   log: readonly Stored[],
-  { corruptAt, throttledMs = 0 }: Behaviour,
+  { corruptAt, throttledMs = 0, namesNone = false }: Behaviour,
 ): void {
   const client = request.readInt16BE(8);
   const body = request.subarray(10 + Math.max(0, client));
@@ -97,13 +104,18 @@ function answer(
   const partitions = topics + 6 + name;
   const asked = Number(body.readBigInt64BE(partitions + 12));
   const end = log.reduce((latest, { first, count }) => Math.max(latest, first + count), 0);
-  const set = Buffer.concat(log.filter(({ first, count }) => first + count > asked).map(({ bytes }) => bytes));
+  const given = throttledMs > 0 ? [] : log.filter(({ first, count }) => first + count > asked);
+  const set = Buffer.concat(given.map(({ bytes }) => bytes));
   const code = asked === corruptAt ? CORRUPT_MESSAGE : 0;
   const out = Buffer.alloc(31 + name + 38 + 4);
   let at = out.writeInt32BE(request.readInt32BE(4), 0); // correlation
   at = out.writeInt32BE(throttledMs, at);
   at = out.writeInt16BE(0, at);
   at = out.writeInt32BE(0, at); // session
+  if (throttledMs > 0 && namesNone) {
+    send(socket, out.subarray(0, out.writeInt32BE(0, at)));
+    return;
+  }
   at = out.writeInt32BE(1, at);
   at += body.copy(out, at, topics + 4, topics + 6 + name);
   at = out.writeInt32BE(1, at);
@@ -114,9 +126,13 @@ function answer(
   at = out.writeInt32BE(-1, at); // no other replica
   const records = code === 0 ? set : Buffer.alloc(0);
   at = out.writeInt32BE(records.length, at);
+  send(socket, Buffer.concat([out.subarray(0, at), records]));
+}
+
+function send(socket: Socket, bytes: Buffer): void {
   const size = Buffer.alloc(4);
-  size.writeInt32BE(at + records.length);
-  socket.write(Buffer.concat([size, out.subarray(0, at), records]));
+  size.writeInt32BE(bytes.length);
+  socket.write(Buffer.concat([size, bytes]));
 }
 
 function stored(first: number, count: number, length?: number): Stored {
@@ -188,7 +204,7 @@ describe('a fetch from a broker whose bytes arrive damaged', () => {
   it('says so, with a code, where the broker has records and gives none, and not where it has none or is throttled', async () => {
     const log = [stored(0, 2), { ...stored(2, 3), bytes: Buffer.alloc(0) }];
     expect(await readAll(await stub(log))).toEqual(['k0', 'k1', 'FETCH_BROKEN']);
-    expect(await readAll(await stub(log, { throttledMs: 500 }))).toEqual(['k0', 'k1', 'end']);
+    expect(await readAll(await stub(log, { throttledMs: 500 }))).toEqual(['BROKER_UNAVAILABLE']);
     expect(await readAll(await stub([stored(0, 2)]))).toEqual(['k0', 'k1', 'end']);
   });
 
@@ -216,5 +232,28 @@ describe('a fetch from a broker whose bytes arrive damaged', () => {
     const first = { topic: 'spec.wire', partition: 0, offset: 2 };
     const found = (await fetchFrom(broker, [first], { isolation: 'committed', waitMs: 0, maxBytes: 1 })).get(first);
     expect(found).toMatchObject({ records: [], nextOffset: 2, failure: { code: 'FETCH_BROKEN' } });
+  });
+});
+
+describe('a fetch from a broker that makes its client wait', () => {
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+
+  it.each([
+    ['names the partition', false],
+    ['names none', true],
+  ])('has no answer where it %s, says for how long, and has one afterwards', async (_how, namesNone) => {
+    const broker = await stub([stored(0, 2)], { throttledMs: 500, throttled: 1, namesNone });
+    const first = { topic: 'spec.wire', partition: 0, offset: 0 };
+    const found = (await fetchFrom(broker, [first], { isolation: 'committed', waitMs: 0, maxBytes: 1 << 20 })).get(
+      first,
+    );
+    expect(found).toMatchObject({ records: [], nextOffset: 0, failure: { code: 'BROKER_UNAVAILABLE', waitMs: 500 } });
+    expect(await readAll(broker)).toEqual(['k0', 'k1', 'end']);
+  });
+
+  it('has one at the end, of which the broker says where it is', async () => {
+    expect(await readAll(await stub([], { throttledMs: 500 }))).toEqual(['end']);
   });
 });

@@ -30,8 +30,6 @@ export type PartitionAnswer = Pick<ClientAnswer, 'partitionIndex' | 'highWaterma
     readonly stableEnd: bigint;
     /** There is something, and the answer had taken too much memory before. */
     readonly isUnread: boolean;
-    /** The broker gives nothing for a while, since its client asked for too much. */
-    readonly isThrottled: boolean;
   };
 
 export interface TopicAnswer {
@@ -39,24 +37,31 @@ export interface TopicAnswer {
   readonly partitions: readonly PartitionAnswer[];
 }
 
-type Parsed = (_: number, apiKey: number, version: number, reader: Reader) => readonly TopicAnswer[];
+/** What one request was answered with. */
+export interface FetchAnswer {
+  readonly topics: readonly TopicAnswer[];
+  /** For how long the broker makes its client wait, since that asked for too much, milliseconds; it gives nothing then. */
+  readonly throttledMs: number;
+}
+
+type Parsed = (_: number, apiKey: number, version: number, reader: Reader) => FetchAnswer;
 
 /** Reads answers as they were asked for. Errors: ResponseError when the broker refuses the request, or one position is out of range. */
 export function parsingAs(isolation: Isolation): Parsed {
   return (_, apiKey, version, reader) => {
     const refusals: [string, [number, null]][] = [];
-    const isThrottled = reader.readInt32() > 0;
+    const throttledMs = Math.max(0, reader.readInt32());
     const refused = reader.readInt16();
     if (refused !== 0) refusals.push(['/', [refused, null]]);
     reader.readInt32(); // the session
     let costLeft = SET_COST_MAX;
     const partitionIn = (r: Reader, where: string): PartitionAnswer => {
-      const answer = { ...readPartition(r, { isolation, costLeft }), isThrottled };
+      const answer = readPartition(r, { isolation, costLeft });
       for (const { cost } of answer.batches) costLeft -= cost;
       if (answer.code === OFFSET_OUT_OF_RANGE) refusals.push([where, [answer.code, null]]);
       return answer;
     };
-    const answers = reader.readArray(
+    const topics = reader.readArray(
       (r, at) => ({
         topic: r.readString(false),
         partitions: r.readArray(
@@ -68,15 +73,15 @@ export function parsingAs(isolation: Isolation): Parsed {
       false,
       false,
     );
-    if (refusals.length > 0) throw new ResponseError(apiKey, version, Object.fromEntries(refusals), answers);
-    return answers;
+    if (refusals.length > 0) throw new ResponseError(apiKey, version, Object.fromEntries(refusals), topics);
+    return { topics, throttledMs };
   };
 }
 
 function readPartition(
   reader: Reader,
   { isolation, costLeft }: { readonly isolation: Isolation; readonly costLeft: number },
-): Omit<PartitionAnswer, 'isThrottled'> {
+): PartitionAnswer {
   const [partitionIndex, code] = [reader.readInt32(), reader.readInt16()];
   const highWatermark = reader.readInt64();
   const stableEnd = reader.readInt64();

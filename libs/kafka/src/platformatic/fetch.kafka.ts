@@ -6,6 +6,7 @@
 //   F4. What one partition cannot answer costs no other: it is told apart, and so is what lies behind a broken frame.
 //   F5. One request, one step: where all that was brought is what no reader may see, the answer says how far that goes, and
 //       whoever asked goes on behind it.
+//   F6. A broker that makes its client wait has not answered, and nothing is concluded of what it did not give.
 import { fetchV11, ResponseError } from '@platformatic/kafka';
 import type { Connection } from '@platformatic/kafka';
 import type { ReadBatch, ReadPosition, TopicPartition } from '../kafka.port.js';
@@ -13,7 +14,7 @@ import { Failure } from '@recourse/kernel';
 import { behindBroken } from './broken-frame.kafka.js';
 import { asFailure } from './failures.kafka.js';
 import { parsingAs, visibleIn } from './fetch-answer.kafka.js';
-import type { PartitionAnswer, TopicAnswer } from './fetch-answer.kafka.js';
+import type { FetchAnswer, PartitionAnswer } from './fetch-answer.kafka.js';
 import type { Isolation } from '../options.js';
 import type { BrokenFrame } from './record-set.kafka.js';
 import { NO_HEADERS } from './records.kafka.js';
@@ -26,6 +27,17 @@ export const ANY_EPOCH = -1;
 const NO_SESSION = { id: 0, epoch: -1 } as const;
 /** What a broker answers of a partition whose log it cannot read itself. */
 const CORRUPT_MESSAGE = 2;
+
+/** The broker gives a partition's records later, since its client asked for too much. */
+export class Throttled extends Failure {
+  constructor(
+    what: string,
+    /** For how long it gives nothing, milliseconds. */
+    readonly waitMs: number,
+  ) {
+    super('BROKER_UNAVAILABLE', `${what}: the broker makes this client wait, whose quota is used up`);
+  }
+}
 
 /** What one request brought of one partition; with a failure where the partition has no answer, and the others have. */
 export type Fetched = ReadBatch & {
@@ -51,11 +63,21 @@ export async function fetchFrom<Position extends ReadPosition>(
 ): Promise<ReadonlyMap<Position, Fetched>> {
   const answers = await askFor(broker, positions, limits);
   const batches = positions.map(async (position) => {
-    const answer = answers.get(keyOf(position));
-    if (answer === undefined) throw new Error(`${keyOf(position)} is not in the answer`);
+    const answer = answers.of(position);
+    if (answer instanceof Throttled) return [position, unanswered(position, answer)] as const;
     return [position, await batchOf(broker, position, answer, limits.isolation)] as const;
   });
   return new Map(await Promise.all(batches));
+}
+
+function unanswered({ topic, partition, offset }: ReadPosition, failure: Failure): Fetched {
+  return { topic, partition, fetchedOffset: offset, nextOffset: offset, records: [], end: offset, failure };
+}
+
+/** What a broker said of the partitions it was asked for. */
+interface Answers {
+  /** Errors: Error when it says nothing of that one, and gives no reason. */
+  of(position: ReadPosition): PartitionAnswer | Throttled;
 }
 
 /** What a broker says of each partition. */
@@ -63,7 +85,7 @@ async function askFor(
   broker: Connection,
   positions: readonly ReadPosition[],
   { isolation, waitMs, maxBytes }: FetchLimits,
-): Promise<ReadonlyMap<string, PartitionAnswer>> {
+): Promise<Answers> {
   const topics = [...Map.groupBy(positions, ({ topic }) => topic)].map(([topicId, wanted]) => ({
     topicId,
     partitions: wanted.map(({ partition, offset }) => ({
@@ -76,24 +98,44 @@ async function askFor(
   }));
   const most = maxBytes * positions.length;
   const { id, epoch } = NO_SESSION;
-  const responses = await ask(broker, isolation, () =>
+  const { throttledMs, topics: responses } = await ask(broker, isolation, () =>
     fetchV11.createRequest(waitMs, 1, most, ISOLATION_LEVEL[isolation], id, epoch, topics, [], ''),
   );
-  return new Map(
+  const found = new Map(
     responses.flatMap(({ topic, partitions }) =>
       partitions.map((answer) => [keyOf({ topic, partition: answer.partitionIndex }), answer] as const),
     ),
   );
+  return {
+    of: (position) => {
+      const answer = found.get(keyOf(position));
+      if (throttledMs > 0 && isHeldBack(answer, position.offset)) return new Throttled(keyOf(position), throttledMs);
+      if (answer === undefined) throw new Error(`${keyOf(position)} is not in the answer`);
+      return answer;
+    },
+  };
+}
+
+/**
+ * May there be something that a broker that makes its client wait did not give? Kafka names no partition then; others name it and
+ * its end, which is the end also then.
+ */
+function isHeldBack(answer: PartitionAnswer | undefined, offset: number): boolean {
+  if (answer === undefined) return true;
+  const { code, batches, broken, isUnread } = answer;
+  const isBare = code === 0 && batches.length === 0 && broken === null && !isUnread;
+  const end = stableEndOf(answer);
+  return isBare && (end < 0 || offset < end);
 }
 
 function ask(
   broker: Connection,
   isolation: Isolation,
   request: Parameters<Connection['send']>[2],
-): Promise<readonly TopicAnswer[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<readonly TopicAnswer[]>();
+): Promise<FetchAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<FetchAnswer>();
   const { key, version } = fetchV11.api;
-  broker.send<readonly TopicAnswer[]>(key, version, request, parsingAs(isolation), false, false, (error, answer) => {
+  broker.send<FetchAnswer>(key, version, request, parsingAs(isolation), false, false, (error, answer) => {
     if (answer === undefined || error) reject(error ?? new Error('the broker gave no answer'));
     else resolve(answer);
   });
@@ -128,10 +170,10 @@ function refusalOf(position: ReadPosition, { code }: PartitionAnswer): Failure |
   return asFailure(refused, `${keyOf(position)}@${String(position.offset)}`);
 }
 
-/** Is there nothing to read, or not now? One that is asked for with others may also have found no room in their answer. */
+/** Is there nothing to read? One that is asked for with others may also have found no room in their answer. */
 function isEmpty(answer: PartitionAnswer, offset: number): boolean {
-  const { batches, broken, isThrottled } = answer;
-  return batches.length === 0 && broken === null && (isThrottled || offset >= stableEndOf(answer));
+  const { batches, broken } = answer;
+  return batches.length === 0 && broken === null && offset >= stableEndOf(answer);
 }
 
 function stableEndOf({ stableEnd, highWatermark }: PartitionAnswer): number {
@@ -147,9 +189,8 @@ async function passing(
 ): Promise<Fetched> {
   const alone = async (offset: number): Promise<PartitionAnswer> => {
     const asked = { ...position, offset };
-    const found = await askFor(broker, [asked], { isolation, waitMs: 0, maxBytes: 1 });
-    const answer = found.get(keyOf(asked));
-    if (answer === undefined) throw new Error(`${keyOf(position)} is not in the answer`);
+    const answer = (await askFor(broker, [asked], { isolation, waitMs: 0, maxBytes: 1 })).of(asked);
+    if (answer instanceof Throttled) throw answer;
     const failure = refusalOf(asked, answer);
     if (failure !== null) throw failure;
     return answer;

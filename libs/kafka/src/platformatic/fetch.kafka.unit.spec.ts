@@ -99,7 +99,9 @@ describe('an answer about several partitions', () => {
     Buffer.from(createRecordsBatch([{ topic: 'wire', value }], { compression: 'zstd' }).buffer);
   const [small, large] = [holding(Buffer.from('small')), holding(Buffer.alloc(PLAIN_MAX - 100))];
   const readOf = (sets: readonly (readonly Buffer[])[]): readonly (readonly [number, boolean])[] => {
-    const [topic] = parsingAs('committed')(0, 1, 11, answerOf(sets.map((set) => Buffer.concat(set))));
+    const {
+      topics: [topic],
+    } = parsingAs('committed')(0, 1, 11, answerOf(sets.map((set) => Buffer.concat(set))));
     return (topic?.partitions ?? []).map(({ batches, isUnread }) => [batches.length, isUnread]);
   };
 
@@ -136,7 +138,9 @@ describe('an answer about several partitions', () => {
   });
 
   it('says of each what is refused for it alone, and ends with that only where one is out of range', () => {
-    const [topic] = parsingAs('committed')(0, 1, 11, answerOf([small, small], [6, 0]));
+    const {
+      topics: [topic],
+    } = parsingAs('committed')(0, 1, 11, answerOf([small, small], [6, 0]));
     expect(topic?.partitions.map(({ code, batches }) => [code, batches.length])).toEqual([
       [6, 0],
       [0, 1],

@@ -3,6 +3,7 @@
 // Invariants
 //   I1. An empty answer means the end of the partition: what no reader may see is stepped over, a request at a time, each with
 //       its own time.
+//       A broker that makes us wait has given no answer: it is asked again when the wait is over, and not for ever.
 //   I2. An error of a connection costs all of them: the next attempt begins with a new cluster.
 import { listOffsetsV5 } from '@platformatic/kafka';
 import type { Connection } from '@platformatic/kafka';
@@ -21,8 +22,8 @@ import type { Isolation, KafkaOptions } from '../options.js';
 import { ended, within } from '../time-limit.js';
 import { BrokerCluster } from './cluster.kafka.js';
 import { asFailure, refusalIn } from './failures.kafka.js';
-import { ANY_EPOCH, fetchFrom, ISOLATION_LEVEL } from './fetch.kafka.js';
-import type { FetchLimits } from './fetch.kafka.js';
+import { ANY_EPOCH, fetchFrom, ISOLATION_LEVEL, Throttled } from './fetch.kafka.js';
+import type { Fetched, FetchLimits } from './fetch.kafka.js';
 import { LongPolls } from './long-polls.kafka.js';
 import type { Poll } from './long-polls.kafka.js';
 
@@ -33,7 +34,9 @@ const ATTEMPTS_MAX = 3;
 /** Before the second attempt; twice as long before the third. */
 const PAUSE_MS = 100;
 /** Above the time-out of a request, with a connection before it. */
-const ATTEMPT_WITHIN_MS = 15_000;
+export const ATTEMPT_WITHIN_MS = 15_000;
+/** Longest time for which one question is put off by a broker whose quota we used up: several windows of a quota. */
+export const THROTTLED_MAX_MS = 60_000;
 /** Says in a request for offsets that no replica asks. */
 const NO_REPLICA = -1;
 /** Stand for the first and the next offset in a request for offsets. */
@@ -45,21 +48,37 @@ const [EARLIEST, LATEST] = [-2n, -1n];
  * Errors: Failure(BROKER_UNAVAILABLE) when no broker answers.
  */
 export async function connectRawReader(options: KafkaOptions, isolation: Isolation): Promise<RawReader> {
-  const reader = new BrokerRawReader(options, isolation);
+  const reader = new BrokerRawReader(
+    {
+      cluster: () => new BrokerCluster(options, options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS),
+      fetch: fetchFrom,
+      sleep: (ms, signal) => systemClock.sleep(ms, signal),
+    },
+    isolation,
+  );
   await reader.connect();
   return reader;
 }
 
+/** What a reader asks, and how it waits. */
+export interface ReadFrom {
+  readonly cluster: () => Pick<BrokerCluster, 'connect' | 'leaderOf' | 'forget' | 'close'>;
+  readonly fetch: typeof fetchFrom;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+type Cluster = ReturnType<ReadFrom['cluster']>;
+
 /** What one broker said, by place. */
 type Answer = ReadonlyMap<string, ReadBatch>;
 
-class BrokerRawReader implements RawReader {
-  private cluster: BrokerCluster | null = null;
-  private closed = false;
+export class BrokerRawReader implements RawReader {
+  private cluster: Cluster | null = null;
+  private readonly over = new AbortController();
   private readonly polls = new LongPolls<Connection, Answer>();
 
   constructor(
-    private readonly options: KafkaOptions,
+    private readonly from: ReadFrom,
     private readonly isolation: Isolation,
   ) {}
 
@@ -88,7 +107,7 @@ class BrokerRawReader implements RawReader {
     const { topic, partition, offset } = position;
     return this.attempt(`${topic}/${String(partition)} at ${String(offset)}`, async (cluster) => {
       const broker = await cluster.leaderOf(topic, partition);
-      const found = (await fetchFrom(broker, [position], { isolation: this.isolation, waitMs: 0, maxBytes })).get(
+      const found = (await this.from.fetch(broker, [position], { isolation: this.isolation, waitMs: 0, maxBytes })).get(
         position,
       );
       if (found === undefined) throw new Error(`${topic}/${String(partition)} is not in the answer`);
@@ -132,7 +151,7 @@ class BrokerRawReader implements RawReader {
         [...led].map(([broker, wanted]) => ({
           broker,
           named: JSON.stringify([wanted.map(({ topic, partition, offset }) => [topic, partition, offset]), terms]),
-          ask: () => pollOf(broker, wanted, terms),
+          ask: () => pollOf(this.from.fetch(broker, wanted, terms), terms),
         })),
       );
       const found = new Map(answers.flatMap((answer) => [...answer]));
@@ -146,17 +165,14 @@ class BrokerRawReader implements RawReader {
   }
 
   async close(): Promise<void> {
-    this.closed = true;
+    this.over.abort();
     await this.drop(this.cluster);
   }
 
-  private async attempt<T>(what: string, act: (cluster: BrokerCluster) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      if (this.closed) throw new Failure('BROKER_UNAVAILABLE', 'the reader is closed');
-      const used = (this.cluster ??= new BrokerCluster(
-        this.options,
-        this.options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-      ));
+  private async attempt<T>(what: string, act: (cluster: Cluster) => Promise<T>): Promise<T> {
+    for (let [attempt, throttledMs] = [1, 0]; ;) {
+      if (this.over.signal.aborted) throw new Failure('BROKER_UNAVAILABLE', 'the reader is closed');
+      const used = (this.cluster ??= this.from.cluster());
       let isAnswered = false;
       const acting = act(used).catch((error: unknown) => {
         isAnswered = error instanceof Failure || refusalIn(error) !== null;
@@ -165,36 +181,48 @@ class BrokerRawReader implements RawReader {
       try {
         return await within(acting, ATTEMPT_WITHIN_MS, what);
       } catch (error) {
+        if (error instanceof Throttled) {
+          const waitMs = putOffBy(error, throttledMs);
+          throttledMs += waitMs;
+          await this.from.sleep(waitMs, this.over.signal);
+          continue;
+        }
         const failure = asFailure(error, what);
         if (failure.code !== 'BROKER_UNAVAILABLE') throw failure;
         // Others ask by the same connections: what a broker answered says nothing against them.
         if (isAnswered) used.forget();
         else await this.drop(used);
         if (attempt === ATTEMPTS_MAX) throw failure;
-        await systemClock.sleep(PAUSE_MS * attempt);
+        await this.from.sleep(PAUSE_MS * attempt, this.over.signal);
+        attempt += 1;
       }
     }
   }
 
-  private async drop(used: BrokerCluster | null): Promise<void> {
+  private async drop(used: Cluster | null): Promise<void> {
     if (this.cluster === used) this.cluster = null;
     if (used !== null) await ended(used.close());
   }
 }
 
+/** How long the next attempt is put off, milliseconds, after others. Errors: what put it off, once that was for long enough. */
+function putOffBy(error: Throttled, sinceMs: number): number {
+  if (sinceMs >= THROTTLED_MAX_MS) throw error;
+  return Math.min(error.waitMs, THROTTLED_MAX_MS - sinceMs);
+}
+
 /** Without a wait every answer counts: all of them are waited for. */
-async function pollOf(broker: Connection, wanted: readonly ReadPosition[], limits: FetchLimits): Promise<Poll<Answer>> {
+async function pollOf(
+  asked: Promise<ReadonlyMap<ReadPosition, Fetched>>,
+  { waitMs }: FetchLimits,
+): Promise<Poll<Answer>> {
   const answer = new Map<string, ReadBatch>();
-  for (const [position, { failure, isHeld: _held, isUnread: _unread, ...batch }] of await fetchFrom(
-    broker,
-    wanted,
-    limits,
-  )) {
+  for (const [position, { failure, isHeld: _held, isUnread: _unread, ...batch }] of await asked) {
     if (failure !== undefined) throw failure;
     answer.set(placeOf(position), batch);
   }
   const isNews =
-    limits.waitMs > 0 &&
+    waitMs > 0 &&
     [...answer.values()].some(
       ({ records, fetchedOffset, nextOffset }) => records.length > 0 || nextOffset > fetchedOffset,
     );

@@ -12,6 +12,7 @@ import type {
   ReadPosition,
   TopicPartition,
 } from '../kafka.port.js';
+import { handsOutNothing } from '../not-yet.js';
 import { stampOf } from '../stamped-offset.js';
 import type { StampedOffset } from '../stamped-offset.js';
 import { readBatchHeader, SIGNATURE, SIGNED_RECORDS_MAX } from './signature.js';
@@ -90,7 +91,7 @@ export class LogSieve {
     for (let at = Math.max(low, first.offset - SIGNED_RECORDS_MAX); at < first.offset;) {
       const { records, nextOffset } = await reader.read(topic, partition, at, FETCH_BYTES);
       before.push(...records.filter(({ offset }) => offset >= at && offset < first.offset));
-      if (nextOffset <= at) break;
+      if (nextOffset <= at) throw handsOutNothing({ topic, partition }, at);
       at = nextOffset;
     }
     return reachingInto(before, first);
@@ -117,7 +118,7 @@ class Ahead {
     for (const more of this.records) whole.push(more);
     // A batch of a log is smaller than a fetch (L4): what is larger is none.
     while (whole.length < header.count && bytesOf(whole) < FETCH_BYTES) {
-      const next = await this.readOn((whole.at(-1)?.offset ?? 0) + 1);
+      const next = await this.readOn((whole.at(-1)?.offset ?? 0) + 1, high);
       if (next.length === 0) return false;
       whole.push(...next);
     }
@@ -126,10 +127,11 @@ class Ahead {
     return batch.length === header.count && bytesOf(batch) < FETCH_BYTES && isGenuine(batch, header);
   }
 
-  private async readOn(from: number): Promise<readonly FetchedRecord[]> {
+  private async readOn(from: number, high: number): Promise<readonly FetchedRecord[]> {
     const { topic, partition } = this.place;
     const { records } = await (await this.reader()).read(topic, partition, from, FETCH_BYTES);
     const next = records.filter(({ offset }) => offset >= from);
+    if (next.length === 0 && from < high) throw handsOutNothing(this.place, from);
     this.records.push(...next);
     return next;
   }
