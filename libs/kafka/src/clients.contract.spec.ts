@@ -1,9 +1,12 @@
 // Traps of the clients, each with its spec on a real broker.
+import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { alterClientQuotasV1 } from '@platformatic/kafka';
 import { Failure, systemClock } from '@recourse/kernel';
 import type { Kafka, LogProducer } from './kafka.port.js';
 import { createKafka } from './create.kafka.js';
 import { asFailure, protocolErrorType } from './kafkajs/failures.kafka.js';
+import { BrokerCluster } from './platformatic/cluster.kafka.js';
 import { brokersOf } from './platformatic/fetch-terms.kafka.js';
 import { PartitionFetcher } from './platformatic/partition-fetcher.kafka.js';
 import { record, TestOwner, until } from './testing/owner.testing.js';
@@ -287,6 +290,32 @@ describe('records of transactions of others', () => {
     expect(values).toEqual(['a', 'c', 'd']);
   });
 });
+
+describe('a raw reader whose quota is used up', () => {
+  it('reads a log to its end all the same', async () => {
+    const [log, clientId] = [await topic(), `${marker}-slow`];
+    const producer = keep(await direct().logProducer());
+    for (let sent = 0; sent < 4; sent += 1)
+      await producer.send(log, 0, [{ key: Buffer.from('k'), value: randomBytes(500_000) }]);
+    await limitTo(clientId, 150_000);
+    const reader = keep(await createKafka({ brokers: testStack().kafka.brokers, clientId }).rawReader());
+    let read = 0;
+    for (let at = 0; at < 4;) {
+      const { records, nextOffset } = await reader.read(log, 0, at);
+      if (nextOffset === at) break;
+      [at, read] = [nextOffset, read + records.length];
+    }
+    expect(read).toBe(4);
+  });
+});
+
+/** What one client may read, octets a second. */
+async function limitTo(clientId: string, rate: number): Promise<void> {
+  const cluster = keep(new BrokerCluster({ brokers: testStack().kafka.brokers, clientId: 'limits' }, 5_000));
+  const entities = [{ entityType: 'client-id' as const, entityName: clientId }];
+  const ops = [{ key: 'consumer_byte_rate' as const, value: rate, remove: false as const }];
+  await alterClientQuotasV1.api.async(await cluster.anyConnection(), [{ entities, ops }], false);
+}
 
 describe('an error of kafkajs', () => {
   it('is known by the type of its innermost cause', () => {
