@@ -472,4 +472,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (nextOffset <= at) throw handsOutNothing({ topic, partition }, at);',
     replace: 'if (nextOffset <= at) return;',
   },
+  {
+    id: 'p11-auditor-starts-in-silence',
+    requirement: 'P11/start',
+    spec: 'apps/auditor/src/auditor-host.unit.spec.ts',
+    test: 'an auditor whose cluster is away when it starts is not ready and says what is in the way, tries again, and follows once the cluster is there',
+    file: 'apps/auditor/src/auditor-host.ts',
+    find: 'this.#inTheWay = { code, detail };',
+    replace: '',
+  },
+  {
+    id: 'p11-failed-start-stays-open',
+    requirement: 'P11/start',
+    spec: 'apps/auditor/src/auditor-host.unit.spec.ts',
+    test: 'an auditor whose cluster is away when it starts begins anew where the cluster went away while it read what it had signed',
+    file: 'apps/auditor/src/auditor-host.ts',
+    find: 'await opened.close().catch(() => undefined);',
+    replace: '',
+  },
 ];

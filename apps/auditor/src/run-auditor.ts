@@ -15,11 +15,13 @@ import {
 } from '@recourse/audit';
 import { accessOf, createKafka, createSchemaRegistry, NewsBell, signingFrom } from '@recourse/kafka';
 import type { Kafka, RawReader } from '@recourse/kafka';
-import { Failure, stopOnSignal, systemClock } from '@recourse/kernel';
+import { Failure, quietPause, stopOnSignal, systemClock } from '@recourse/kernel';
 import { createCodecs, lossReader, ownerOfLog } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { createLogger } from '@recourse/telemetry';
 import type { Logger } from '@recourse/telemetry';
+import { AuditorHost } from './auditor-host.js';
+import type { OpenedAuditor } from './auditor-host.js';
 import { Auditor } from './auditor.js';
 import type { AuditorOptions, Witness } from './auditor.js';
 import { HeadBook } from './book/head-book.js';
@@ -37,47 +39,62 @@ const WITNESS_TIMEOUT_MS = 3_000;
 const NEWS_WAIT_MS = 1_000;
 const HEADS = 'heads.notes';
 
-/** Starts the auditor. Errors: what no retry helps against. */
+/** Answers, says that it is not ready, and follows once its cluster is there. Errors: what no retry helps against. */
 export async function startAuditor(config: AuditorConfig): Promise<void> {
   const stopsBy = stopOnSignal();
   const logger = createLogger({ service: NAME, instance: '1', level: config.logLevel });
   const signer = noteSigner(config.keyName, 'log', config.key);
+  const witnesses = witnessesOf(config.witnesses);
+  const host = new AuditorHost({ open: () => openedAuditor(config, { signer, witnesses, logger }), logger });
+  const server = healthServer(host).listen(config.httpPort, config.httpHost);
+  stopsBy(async () => {
+    server.close();
+    await host.stop();
+  });
+  await host.start();
+}
+
+type Kept = Pick<AuditorOptions, 'signer' | 'witnesses'> & { readonly logger: Logger };
+
+/** Errors: Failure(TOPIC_MISSING); those of the cluster. */
+async function openedAuditor(config: AuditorConfig, kept: Kept): Promise<OpenedAuditor> {
+  const { signer, logger } = kept;
   const kafka = kafkaOf(config, logger);
   const codecs = createCodecs(createSchemaRegistry({ url: config.registryUrl }));
   const book = new HeadBook({ kafka, codecs, logId: config.logId, key: signer.key, now: () => systemClock.now() });
+  const counts = await countsOf(kafka);
   const reader = await kafka.rawReader();
-  const partitions = await partitionsOf(config, { kafka, reader, codecs, book });
+  const partitions = partitionsOf(config, { counts, reader, codecs, book });
   const bell = new NewsBell({ kafka, positions: () => [book, ...partitions], waitMs: NEWS_WAIT_MS });
-  const auditor = auditorOf(config, { partitions, book, signer, logger, news: () => bell.heard() });
-  // Reading what was signed takes as long as there is much of it: meanwhile it says that it is not ready.
-  const server = healthServer(auditor).listen(config.httpPort, config.httpHost);
-  const kept = join(config.folder, HEADS);
-  await auditor.prepare(notesIn(existsSync(kept) ? textPieces(kept) : []));
-  auditor.start();
-  logger.info({ verifier_key: verifierText(signer.key), partitions: partitions.length }, 'following the logs');
-  stopsBy(async () => {
-    server.close();
-    await auditor.stop();
-    await Promise.all([bell.close(), reader.close(), book.close()]);
-    for (const { tree } of partitions) tree.close();
-  });
+  const auditor = auditorOf(config, { ...kept, partitions, book, news: () => bell.heard() });
+  return {
+    auditor,
+    prepare: async () => {
+      const path = join(config.folder, HEADS);
+      await auditor.prepare(notesIn(existsSync(path) ? textPieces(path) : []));
+      logger.info({ verifier_key: verifierText(signer.key), partitions: partitions.length }, 'following the logs');
+    },
+    close: async () => {
+      await Promise.all([bell.close(), reader.close(), book.close()]);
+      for (const { tree } of partitions) tree.close();
+    },
+  };
 }
 
 function auditorOf(
   config: AuditorConfig,
-  { logger, ...parts }: Pick<AuditorOptions, 'partitions' | 'book' | 'signer' | 'news'> & { readonly logger: Logger },
+  { logger, ...parts }: Kept & Pick<AuditorOptions, 'partitions' | 'book' | 'news'>,
 ): Auditor {
   mkdirSync(config.folder, { recursive: true, mode: 0o700 });
   return new Auditor({
     ...parts,
-    witnesses: witnessesOf(config.witnesses),
     keep: (heads) => {
       appendFileSync(join(config.folder, HEADS), headsText(heads), { mode: 0o600 });
     },
     everyRecords: config.everyRecords,
     everyMs: config.everyMs,
     clock: systemClock,
-    sleep: quietly,
+    sleep: quietPause,
     onTrouble: (what, cause) => {
       logger.warn({ what, err: cause }, 'an operation failed and is tried again');
     },
@@ -112,37 +129,43 @@ function kafkaOf(config: AuditorConfig, logger: Logger): Kafka {
 }
 
 interface Parts {
-  readonly kafka: Kafka;
+  readonly counts: ReadonlyMap<string, number>;
   readonly reader: RawReader;
   readonly codecs: Codecs;
   readonly book: HeadBook;
 }
 
-/** One follower per partition of what is there. Errors: Failure(TOPIC_MISSING). */
-async function partitionsOf(
-  { logId, folder, voidsPermilleMax }: AuditorConfig,
-  { kafka, reader, codecs, book }: Parts,
-): Promise<readonly FollowedPartition[]> {
+/** Partitions of each topic that is followed. Errors: Failure(TOPIC_MISSING); those of the cluster. */
+async function countsOf(kafka: Kafka): Promise<ReadonlyMap<string, number>> {
   const admin = await kafka.admin();
   try {
-    const followed: FollowedPartition[] = [];
-    for (const { topic, isLog } of followedTopics()) {
-      const partitionCount = await admin.partitionCount(topic);
-      if (partitionCount === null) throw new Failure('TOPIC_MISSING', `${topic} is not there`);
-      for (let partition = 0; partition < partitionCount; partition += 1) {
-        const tree = new HashTree(new NodeFiles(join(folder, 'trees'), `${topic}-${partition}`));
-        const common = { reader, logId, topic, partition, tree, signed: () => book.signed({ topic, partition }) };
-        followed.push(
-          isLog
-            ? new LogFollower({ ...common, codecs, partitionCount, lossIn: lossReader(codecs), voidsPermilleMax })
-            : new WireFollower(common),
-        );
-      }
+    const counts = new Map<string, number>();
+    for (const { topic } of followedTopics()) {
+      const count = await admin.partitionCount(topic);
+      if (count === null) throw new Failure('TOPIC_MISSING', `${topic} is not there`);
+      counts.set(topic, count);
     }
-    return followed;
+    return counts;
   } finally {
     await admin.close();
   }
+}
+
+/** One follower per partition of what is there. */
+function partitionsOf(
+  { logId, folder, voidsPermilleMax }: AuditorConfig,
+  { counts, reader, codecs, book }: Parts,
+): readonly FollowedPartition[] {
+  return followedTopics().flatMap(({ topic, isLog }) => {
+    const partitionCount = counts.get(topic) ?? 0;
+    return Array.from({ length: partitionCount }, (_, partition): FollowedPartition => {
+      const tree = new HashTree(new NodeFiles(join(folder, 'trees'), `${topic}-${partition}`));
+      const common = { reader, logId, topic, partition, tree, signed: () => book.signed({ topic, partition }) };
+      return isLog
+        ? new LogFollower({ ...common, codecs, partitionCount, lossIn: lossReader(codecs), voidsPermilleMax })
+        : new WireFollower(common);
+    });
+  });
 }
 
 /** `<verifier key>=<address>`, with commas; a verifier key may end in `=` itself. Errors: Failure(CONFIG_INVALID). */
@@ -158,18 +181,4 @@ function witnessesOf(text: string | undefined): readonly Witness[] {
         throw new Failure('CONFIG_INVALID', `RECOURSE_AUDITOR_WITNESSES: ${entry} is no <verifier key>=<address>`);
       return witnessClient({ url: entry.slice(at + 1), key, fetch, timeoutMs: WITNESS_TIMEOUT_MS });
     });
-}
-
-function quietly(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

@@ -6,7 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { holdsPosition, OwnLog } from '@recourse/event-log';
 import { NewsBell, within } from '@recourse/kafka';
 import type { Kafka, ReadPosition } from '@recourse/kafka';
-import { stopOnSignal } from '@recourse/kernel';
+import { quietPause, stopOnSignal } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import {
@@ -22,7 +22,6 @@ import {
   jwksOf,
   PartitionCounts,
   ProgramHost,
-  quietPause,
   ServiceModule,
   serviceSigning,
 } from '@recourse/service';

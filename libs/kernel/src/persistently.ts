@@ -1,6 +1,6 @@
 // Work that is tried until it succeeds: at the start of a process its database and its logs may not be there yet.
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure } from '@recourse/kernel';
+import { Failure } from './outcome.js';
 
 const RETRY_MIN_MS = 200;
 const RETRY_MAX_MS = 5_000;

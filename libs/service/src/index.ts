@@ -61,7 +61,6 @@ export { SERVICE_CONTEXT } from './service-context.js';
 export type { EdgeContext, ServiceContext } from './service-context.js';
 export { ServiceModule } from './service.module.js';
 export { PartitionCounts } from './partition-counts.js';
-export { persistently, quietPause } from './persistently.js';
 export { ALL_SCHEMAS_KNOWN, knownSchemas } from './known-schemas.js';
 export type { KnownSchemas } from './known-schemas.js';
 export { connectKafka, createEdge, runProcess, serviceSigning } from './process.js';

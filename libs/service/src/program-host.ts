@@ -6,9 +6,8 @@
 //   H1. Before the loop runs nothing is ready; reads and commands answer with the failure that is in the way.
 //   H2. `stop` ends in the order of dependence: loop, then database, whatever state the start had reached.
 //   H3. What would sign nothing is not ready, also while it has nothing to sign; so is what never reached its key store.
-import { Failure } from '@recourse/kernel';
+import { Failure, persistently } from '@recourse/kernel';
 import type { Logger } from '@recourse/telemetry';
-import { persistently } from './persistently.js';
 import type { RunningProgram, ServiceHealth } from './running-service.js';
 
 export interface ProgramHostOptions<Database, Runtime> {

@@ -1,12 +1,12 @@
 // Says whether the auditor is alive and has read everything, for whoever runs it.
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
-import type { Auditor } from '../auditor.js';
+import type { AuditorHost } from '../auditor-host.js';
 
 /** `/health/live`, `/health/startup` and `/health/ready`, as the services answer them. */
-export function healthServer(auditor: Pick<Auditor, 'health'>): Server {
+export function healthServer(host: Pick<AuditorHost, 'health'>): Server {
   return createServer(({ url }, response) => {
-    const health = auditor.health();
+    const health = host.health();
     const isKnown = url === '/health/live' || url === '/health/startup' || url === '/health/ready';
     const isGood = url !== '/health/ready' || health.ready;
     const status = !isKnown ? 404 : isGood ? 200 : 503;
