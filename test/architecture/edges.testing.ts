@@ -7,7 +7,15 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { loadConfig } from '@recourse/config';
 import { mapPayloads, MemoryDatabase, withCommonKinds } from '@recourse/event-log';
 import type { Doc } from '@recourse/event-log';
-import { accessOf, Limits, createAuthenticate, createEdge, directoryIn, ServiceModule } from '@recourse/service';
+import {
+  accessOf,
+  Limits,
+  createAuthenticate,
+  createEdge,
+  directoryIn,
+  keysOfFile,
+  ServiceModule,
+} from '@recourse/service';
 import type { LimitRates, PageQuery, PlacedRow, ServiceContext, ServiceSpec, Submission } from '@recourse/service';
 import { Metrics } from '@recourse/telemetry';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -138,7 +146,7 @@ function accountantIn(folder: string): ServiceSpec {
 }
 
 const authenticateIn = (folder: string): ServiceContext['authenticate'] =>
-  createAuthenticate({ ...ISSUER, jwks: { file: join(folder, 'jwks.json') }, directory: directoryIn(undefined) });
+  createAuthenticate({ ...ISSUER, keys: keysOfFile(join(folder, 'jwks.json')), directory: directoryIn(undefined) });
 
 /** A thing of whatever kind, which belongs to globex. */
 const THEIRS: PlacedRow = {

@@ -48,6 +48,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   READ_TOO_LONG: 'Ask for less: `--tenant`, and the other filters of the command (`--help`).',
   READS_BUSY: 'Ask again in a moment: others read very much just now.',
   KEY_STORE_UNAVAILABLE: waitsFor('key store'),
+  ISSUER_UNAVAILABLE: waitsFor('token issuer (RECOURSE_JWKS_URL)'),
   SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
   OUTCOME_PENDING:
     'Repeat it with that key in --idempotency-key: it is the same command. One that stays so may wait behind a parked record: `recourse parked list`.',

@@ -14,18 +14,16 @@ import {
   accessOf,
   Limits,
   limitsOf,
-  createAuthenticate,
   createEdge,
   knownSchemas,
   databaseUrlOf,
-  directoryIn,
-  jwksOf,
   PartitionCounts,
   ProgramHost,
   ServiceModule,
+  tokenCheck,
   serviceSigning,
 } from '@recourse/service';
-import type { Authenticate, EdgeContext, KnownSchemas, RunningProgram } from '@recourse/service';
+import type { EdgeContext, KnownSchemas, RunningProgram, TokenCheck } from '@recourse/service';
 import { createLogger, Metrics } from '@recourse/telemetry';
 import type { Logger } from '@recourse/telemetry';
 import type { NotifierConfig } from './config.js';
@@ -61,7 +59,7 @@ interface Opened {
 
 interface Parts {
   readonly config: NotifierConfig;
-  readonly authenticate: Authenticate;
+  readonly tokens: TokenCheck;
   readonly kafka: Kafka;
   readonly codecs: Codecs;
   readonly heads: NewestHeads;
@@ -100,11 +98,13 @@ export async function listen(config: NotifierConfig): Promise<ListeningNotifier>
   const host: Host = new ProgramHost({
     openDatabase: () => PostgresNotifierStore.open(databaseUrlOf(config)),
     createRuntime: (store) => runtimeOf(parts, store),
+    trouble: () => parts.tokens.trouble(),
     logger,
   });
   const app = await edgeOf(parts, host);
   logger.info({ url: await app.getUrl(), endpoints: config.endpoints.map(({ name }) => name) }, 'listening');
   const stop = async (): Promise<void> => {
+    parts.tokens.close();
     await app.close();
     await host.stop();
     await parts.heads.close();
@@ -114,19 +114,13 @@ export async function listen(config: NotifierConfig): Promise<ListeningNotifier>
 }
 
 function partsOf(config: NotifierConfig, logger: Logger): Parts {
-  const authenticate = createAuthenticate({
-    issuer: config.jwtIssuer,
-    audience: config.jwtAudience,
-    jwks: jwksOf(config),
-    directory: directoryIn(config.directoryFile),
-  });
   const metrics = new Metrics({ service: NAME });
   metrics.collectProcess();
   const kafka = connectKafka(NAME, config, serviceSigning(NAME, config, logger, metrics), logger);
   const schemas = knownSchemas({ registryUrl: config.registryUrl, databaseUrl: databaseUrlOf(config) }, logger);
   const codecs = createCodecs(schemas.registry);
   const heads = newestHeads(kafka, codecs, config.logId);
-  return { config, authenticate, kafka, codecs, schemas, heads, metrics, logger };
+  return { config, tokens: tokenCheck(config, logger), kafka, codecs, schemas, heads, metrics, logger };
 }
 
 /** Errors: Failure(TOPIC_MISSING, BROKER_UNAVAILABLE). */
@@ -224,10 +218,7 @@ function bellOf(kafka: Kafka, opened: readonly Opened[]): NewsBell {
   return new NewsBell({ kafka, positions, waitMs: NEWS_WAIT_MS });
 }
 
-async function edgeOf(
-  { config, authenticate, heads, metrics, logger }: Parts,
-  host: Host,
-): Promise<NestFastifyApplication> {
+async function edgeOf({ config, tokens, heads, metrics, logger }: Parts, host: Host): Promise<NestFastifyApplication> {
   metrics.beforeRead(async () => {
     if (host.running === null) return;
     await measure({ endpoints: config.endpoints, store: host.opened(), signed: () => signedIn(heads) }, metrics);
@@ -237,7 +228,7 @@ async function edgeOf(
     access: accessOf(NAME),
     limits: new Limits(limitsOf(config)),
     metrics,
-    authenticate,
+    authenticate: tokens.authenticate,
     host,
     onError: (error) => {
       logger.error({ err: error }, 'a request failed');

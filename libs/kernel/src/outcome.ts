@@ -152,6 +152,11 @@ export const FAILURES = {
     httpStatus: 503,
     summary: 'The key store does not answer; nothing that holds data of people is recorded or opened meanwhile.',
   },
+  ISSUER_UNAVAILABLE: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary: 'The keys of the token issuer cannot be read; nobody is let in meanwhile.',
+  },
   KEY_DESTROYED: {
     retry: 'never',
     httpStatus: 410,

@@ -16,6 +16,7 @@ import { decodeJwt } from 'jose';
 import { createDevIssuer } from './dev-issuer.main.js';
 import { accessOf } from './edge/access.js';
 import { createAuthenticate } from './edge/authenticate.js';
+import { keysOfFile } from './edge/issuer-keys.js';
 import { directoryIn } from './edge/directory.js';
 import type { Submission } from './edge/command-edge.js';
 import { EventLogTransport } from './event-log.transport.js';
@@ -132,7 +133,7 @@ describe('the HTTP edge', () => {
         accessOf('mutation-ledger')(route) ?? { roles: ['viewer', 'operator', 'auditor'], reach: 'tenant' },
       authenticate: createAuthenticate({
         ...ISSUER,
-        jwks: { file: join(folder, 'jwks.json') },
+        keys: keysOfFile(join(folder, 'jwks.json')),
         directory: directoryIn(undefined),
       }),
       keys: { destroy: () => Promise.resolve(0), destroyUnits: () => Promise.resolve(0) },

@@ -5,7 +5,8 @@
 // Invariants
 //   H1. Before the loop runs nothing is ready; reads and commands answer with the failure that is in the way.
 //   H2. `stop` ends in the order of dependence: loop, then database, whatever state the start had reached.
-//   H3. What would sign nothing is not ready, also while it has nothing to sign; so is what never reached its key store.
+//   H3. What would sign nothing is not ready, also while it has nothing to sign; so is what never reached its key store, or never
+//       had the keys of its token issuer, by which its loop runs all the same.
 import { Failure, persistently } from '@recourse/kernel';
 import type { Logger } from '@recourse/telemetry';
 import type { RunningProgram, ServiceHealth } from './running-service.js';
@@ -16,7 +17,7 @@ export interface ProgramHostOptions<Database, Runtime> {
   readonly reach?: () => Promise<unknown>;
   readonly createRuntime: (database: Database) => Promise<Runtime> | Runtime;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** What is wrong with the keys of the process now: see Signing. */
+  /** What is wrong with the keys of the process now, or of those who ask: see Signing and TokenCheck. */
   readonly trouble?: () => Failure | null;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
@@ -102,13 +103,16 @@ export class ProgramHost<Database extends { close(): Promise<void> }, Runtime ex
   }
 }
 
-/** Health of a service with something wrong about its keys: what a keyring of before still allows goes on, and is told. */
+/** With these nothing could be signed, or nobody let in. */
+const UNREADY: ReadonlySet<string> = new Set(['KEY_NOT_BELIEVED', 'ISSUER_UNAVAILABLE']);
+
+/** Health of a service with something wrong about its keys, or its issuer's: what a keyring of before still allows goes on, and is told. */
 function withTrouble(health: ServiceHealth, trouble: Failure | null): ServiceHealth {
   if (trouble === null) return health;
   const { code, detail } = trouble;
   return {
     ...health,
-    ready: health.ready && code !== 'KEY_NOT_BELIEVED',
+    ready: health.ready && !UNREADY.has(code),
     detail: { ...health.detail, in_the_way: { code, detail } },
   };
 }

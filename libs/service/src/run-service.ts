@@ -13,8 +13,8 @@ import { createLogger, NO_TRACES } from '@recourse/telemetry';
 import type { Logger, Metrics, SpanSpec, Traces } from '@recourse/telemetry';
 import { accessOf } from './edge/access.js';
 import type { ServiceName } from './edge/access.js';
-import { createAuthenticate } from './edge/authenticate.js';
-import { directoryIn } from './edge/directory.js';
+import { tokenCheck } from './edge/token-check.js';
+import type { TokenCheck } from './edge/token-check.js';
 import { CommandEdge } from './edge/command-edge.js';
 import { Limits } from './edge/limits.js';
 import { EventLogTransport } from './event-log.transport.js';
@@ -34,7 +34,7 @@ import { tell } from './runtime-events.js';
 import { destroying } from './destroying-keys.js';
 import type { PlacedEvent } from './runtime-events.js';
 import type { RunningService } from './running-service.js';
-import { databaseUrlOf, jwksOf, keyStoreUrlOf, limitsOf } from './service-config.js';
+import { databaseUrlOf, keyStoreUrlOf, limitsOf } from './service-config.js';
 import type { ServiceConfig } from './service-config.js';
 import type { ServiceContext, ServiceDefinition } from './service-context.js';
 import { peersOf } from './peers-of-service.js';
@@ -119,6 +119,7 @@ interface Parts {
   readonly schemas: KnownSchemas;
   readonly counts: PartitionCounts;
   readonly keys: PostgresKeyStore;
+  readonly tokens: TokenCheck;
   readonly sealing: Vault;
   readonly metrics: Metrics;
   readonly voids: FirstMet;
@@ -139,6 +140,7 @@ function partsOf(config: ServiceConfig, spec: ServiceSpec, logger: Logger): Part
     schemas: knownSchemas({ registryUrl: config.registryUrl, databaseUrl: databaseUrlOf(config) }, logger),
     counts: new PartitionCounts(kafka),
     keys,
+    tokens: tokenCheck(config, logger),
     sealing: new Vault({
       store: keys,
       windowMs: config.sealWindowMs,
@@ -160,12 +162,12 @@ interface Assembled {
 }
 
 function assemble(parts: Parts): Assembled {
-  const { config, spec, kafka, signing, schemas, counts, keys, traces, logger } = parts;
+  const { config, spec, kafka, signing, schemas, counts, keys, tokens, traces, logger } = parts;
   const host = new ServiceHost({
     openDatabase: () => PostgresDatabase.open({ url: databaseUrlOf(config) }, logsOf(spec.cores, spec.views)),
     keys,
     createRuntime: (database) => Promise.resolve(runtimeOf(parts, database)),
-    ...(signing?.trouble === undefined ? {} : { trouble: signing.trouble }),
+    trouble: () => tokens.trouble() ?? signing?.trouble?.() ?? null,
     logger,
   });
   const edge = new CommandEdge({
@@ -187,6 +189,7 @@ function assemble(parts: Parts): Assembled {
     context: { ...contextOf(parts, { host, edge, projection }), elsewhere },
     host,
     stop: async () => {
+      tokens.close();
       await edge.close();
       await projection.close();
       await elsewhere.close();
@@ -208,7 +211,7 @@ function elsewhereOf({ spec, kafka, counts }: Parts, host: ServiceHost): Elsewhe
 }
 
 function contextOf(
-  { config, spec, counts, keys, sealing, metrics, logger }: Parts,
+  { config, spec, counts, keys, tokens, sealing, metrics, logger }: Parts,
   { host, edge, projection }: { host: ServiceHost; edge: CommandEdge; projection: ProjectionEnd },
 ): ServiceContext {
   return {
@@ -221,12 +224,7 @@ function contextOf(
     access: accessOf(spec.name),
     limits: new Limits(limitsOf(config)),
     shown: (docs, isAnew) => showLoaded(sealing, docs, isAnew),
-    authenticate: createAuthenticate({
-      issuer: config.jwtIssuer,
-      audience: config.jwtAudience,
-      jwks: jwksOf(config),
-      directory: directoryIn(config.directoryFile),
-    }),
+    authenticate: tokens.authenticate,
     partitionCount: (topic) => counts.of(topic),
     view: (name) => host.view(name),
     onError: (error) => {

@@ -71,7 +71,7 @@ export const EDGE_CONFIG = {
   ),
   jwksUrl: optional(
     url('RECOURSE_JWKS_URL', {
-      doc: 'Public keys of the token issuer, as an address.',
+      doc: 'Public keys of the token issuer, as an address. It is not ready before that has given keys once, and keeps them while it gives no others.',
       protocols: ['http:', 'https:'],
     }),
   ),

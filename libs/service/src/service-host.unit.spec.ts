@@ -175,4 +175,11 @@ describe('a service', () => {
     await host.start();
     expect(host.health()).toMatchObject({ ready: true, detail: { in_the_way: { code: 'KEYRING_INVALID' } } });
   });
+
+  it('runs without the keys of its token issuer, is not ready as it lets nobody in, and says so', async () => {
+    const { host, told } = parts({ trouble: () => new Failure('ISSUER_UNAVAILABLE', 'no such host') });
+    await host.start();
+    expect(told).toContain('loop starts');
+    expect(host.health()).toMatchObject({ ready: false, detail: { in_the_way: { code: 'ISSUER_UNAVAILABLE' } } });
+  });
 });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Doc } from '@recourse/event-log';
 import { accessOf, requireAccess } from './access.js';
 import { createAuthenticate } from './authenticate.js';
+import { keysOfFile } from './issuer-keys.js';
 import type { Authenticate } from './authenticate.js';
 import { CommandEdge } from './command-edge.js';
 import { directoryIn } from './directory.js';
@@ -41,7 +42,7 @@ beforeAll(async () => {
   authenticate = createAuthenticate({
     issuer: ISSUER,
     audience: AUDIENCE,
-    jwks: { file },
+    keys: keysOfFile(file),
     directory: directoryIn(people),
   });
 });

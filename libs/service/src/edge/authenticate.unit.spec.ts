@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey } from 'jose';
 import { createAuthenticate } from './authenticate.js';
-import type { Authenticate, AuthenticationOptions } from './authenticate.js';
+import type { Authenticate } from './authenticate.js';
 import { directoryIn } from './directory.js';
+import { keysAt, keysOfFile } from './issuer-keys.js';
+import type { IssuerKeys } from './issuer-keys.js';
 
 const ISSUER = 'urn:recourse:dev';
 const AUDIENCE = 'recourse';
@@ -16,8 +18,8 @@ let key: CryptoKey;
 let foreign: CryptoKey;
 let authenticate: Authenticate;
 
-function withKeys(jwks: AuthenticationOptions['jwks']): Authenticate {
-  return createAuthenticate({ issuer: ISSUER, audience: AUDIENCE, jwks, directory: directoryIn(undefined) });
+function withKeys(keys: IssuerKeys): Authenticate {
+  return createAuthenticate({ issuer: ISSUER, audience: AUDIENCE, keys, directory: directoryIn(undefined) });
 }
 
 beforeAll(async () => {
@@ -25,7 +27,7 @@ beforeAll(async () => {
   key = pair.privateKey;
   foreign = (await generateKeyPair('EdDSA', { crv: 'Ed25519' })).privateKey;
   writeFileSync(file, JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'EdDSA' }] }));
-  authenticate = withKeys({ file });
+  authenticate = withKeys(keysOfFile(file));
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
@@ -116,9 +118,9 @@ describe('a token', () => {
   it('lets nobody in while the keys cannot be read', async () => {
     const going = join(folder, 'going.json');
     copyFileSync(file, going);
-    const gone = withKeys({ file: going });
+    const gone = withKeys(keysOfFile(going));
     rmSync(going);
-    for (const unavailable of [gone, withKeys({ url: 'http://127.0.0.1:1/jwks.json' })])
+    for (const unavailable of [gone, withKeys(keysAt({ url: 'http://127.0.0.1:1/jwks.json' }))])
       await expect(unavailable(await bearer())).rejects.toMatchObject({ code: 'ISSUER_UNAVAILABLE' });
   });
 
@@ -131,7 +133,7 @@ describe('a token', () => {
     const path = join(folder, 'at-start.json');
     rmSync(path, { force: true });
     if (content !== null) writeFileSync(path, content);
-    expect(() => withKeys({ file: path })).toThrow(
+    expect(() => keysOfFile(path)).toThrow(
       expect.objectContaining({
         name: 'TypeError',
         message: expect.stringMatching(new RegExp(`^RECOURSE_JWKS_FILE: .*at-start.json holds no keys .*${why}`)),

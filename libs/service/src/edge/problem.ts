@@ -85,10 +85,6 @@ export const EDGE_REFUSALS = {
     httpStatus: 503,
     summary: 'The directory of accounts cannot be read; nobody is let in meanwhile.',
   },
-  ISSUER_UNAVAILABLE: {
-    httpStatus: 503,
-    summary: 'The keys of the token issuer cannot be read; nobody is let in meanwhile.',
-  },
 } as const satisfies Record<string, { readonly httpStatus: number; readonly summary: string }>;
 
 export type EdgeCode = keyof typeof EDGE_REFUSALS;

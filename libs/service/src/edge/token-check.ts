@@ -1,0 +1,40 @@
+// Who is let in by a program of ours, as its configuration says.
+import type { Failure } from '@recourse/kernel';
+import type { Logger } from '@recourse/telemetry';
+import { jwksOf } from '../service-config.js';
+import type { ServiceConfig } from '../service-config.js';
+import { createAuthenticate } from './authenticate.js';
+import type { Authenticate } from './authenticate.js';
+import { directoryIn } from './directory.js';
+import { keysAt, keysOfFile } from './issuer-keys.js';
+
+export interface TokenCheck {
+  readonly authenticate: Authenticate;
+  /** Why nobody can be let in; null where somebody can. */
+  readonly trouble: () => Failure | null;
+  /** Asks the issuer no more. */
+  readonly close: () => void;
+}
+
+type Said = Pick<ServiceConfig, 'jwtIssuer' | 'jwtAudience' | 'jwksFile' | 'jwksUrl' | 'directoryFile'>;
+
+/** Asks the issuer for its keys from now on until it has them. Errors: TypeError for a file without keys. */
+export function tokenCheck(config: Said, logger: Pick<Logger, 'warn'>): TokenCheck {
+  const jwks = jwksOf(config);
+  const keys = 'url' in jwks ? keysAt(jwks) : keysOfFile(jwks.file);
+  const over = new AbortController();
+  void keys.learn({
+    signal: over.signal,
+    onFailure: ({ code, detail }, retryMs) => {
+      logger.warn({ code, detail, retry_ms: retryMs }, 'nobody is let in');
+    },
+  });
+  const { jwtIssuer: issuer, jwtAudience: audience } = config;
+  return {
+    authenticate: createAuthenticate({ issuer, audience, keys, directory: directoryIn(config.directoryFile) }),
+    trouble: () => keys.trouble(),
+    close: () => {
+      over.abort();
+    },
+  };
+}
