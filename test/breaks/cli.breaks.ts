@@ -1436,4 +1436,13 @@ export const BREAKS: readonly Break[] = [
     find: '(words < 2 ? undefined : TELLERS_SINCE_2[type])',
     replace: 'TELLERS_SINCE_2[type]',
   },
+  {
+    id: 'deploy-flag-with-a-password',
+    requirement: 'deploy/unshown',
+    spec: 'apps/cli/src/program.unit.spec.ts',
+    test: 'a call that cannot work refuses what no variable may say in --registry either, by the same rule, and does not show it',
+    file: 'apps/cli/src/addresses.ts',
+    find: 'if (problem === undefined) continue;',
+    replace: 'if (problem === undefined || isOfKind(begins, given)) continue;',
+  },
 ];

@@ -1,6 +1,7 @@
 // Where everything is: flags first, then the environment, then the file that a development stack leaves in its data directory.
 import { readFileSync } from 'node:fs';
 import {
+  databaseUrl,
   file,
   hostPorts,
   optional,
@@ -51,18 +52,16 @@ export const CLI_CONFIG = {
   registryPassword: optional(passwordFile('RECOURSE_REGISTRY_PASSWORD_FILE', { doc: 'Password of who may.' })),
   logId: optional(text('RECOURSE_LOG_ID', { doc: 'Id of the logs; every genesis hash commits to it.' })),
   databaseUrl: optional(
-    url('RECOURSE_DATABASE_URL', {
+    databaseUrl('RECOURSE_DATABASE_URL', {
       doc: 'Database of the service whose log is meant, for `replay --compare` and `log accept-…`.',
-      protocols: ['postgres:', 'postgresql:'],
     }),
   ),
   databasePassword: optional(
     passwordFile('RECOURSE_DATABASE_PASSWORD_FILE', { doc: 'Password for it, when the address has none.' }),
   ),
   keyStoreUrl: optional(
-    url('RECOURSE_KEY_STORE_URL', {
+    databaseUrl('RECOURSE_KEY_STORE_URL', {
       doc: 'Database of the keys that seal payloads, for packets of decisions with `--open`.',
-      protocols: ['postgres:', 'postgresql:'],
     }),
   ),
   keyStorePassword: optional(
@@ -151,7 +150,7 @@ export interface Settings {
 
 /** Resolves every address once. Errors: CliProblem(ADDRESS_INVALID, ENVIRONMENT_INVALID), ConnectProblem(STACK_FILE_UNREADABLE). */
 export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, folder: string): Settings {
-  refuseBadAddresses(flags);
+  refuseBadAddresses(flags, CLI_CONFIG);
   const env = environmentOf(environment);
   const system = findStack(flags.dataDir ?? env.dataDir, folder);
   return {

@@ -525,12 +525,35 @@ describe('a call that cannot work', () => {
       'user:secret@host',
       'what it was given is no address\nWhat to do: Write it as postgres://host:port.',
     ],
+    [
+      '--ledger-url',
+      'ftp://dana:secret@host',
+      'what it was given is no address\nWhat to do: Write it as http://host:port.',
+    ],
   ])('says of %s %s that it is no address, and asks nobody', async (flag, value, words) => {
     const { call, note, asked } = desk({});
     expect(await call('recoveries', 'list', flag, value)).toBe(EXIT_CODES.usage.code);
     expect(note()).toBe(`ADDRESS_INVALID: ${flag}: ${words}`);
     expect(asked).toEqual([]);
   });
+  it.each([
+    ['--registry', 'http://dana:secret@registry.test', 'it carries a user or a password'],
+    ['--ledger-url', 'https://dana@ledger.test', 'it carries a user or a password'],
+    ['--recoveries-url', ' http://recoveries.test', 'there are blanks around it'],
+    [
+      '--database-url',
+      'postgres://dana:secret@db.test/x?application_name=y',
+      'the program sets application_name itself',
+    ],
+  ])(
+    'refuses what no variable may say in %s either, by the same rule, and does not show it',
+    async (flag, value, why) => {
+      const { call, note, asked } = desk({});
+      expect(await call('recoveries', 'list', flag, value)).toBe(EXIT_CODES.usage.code);
+      expect(note()).toContain(`ADDRESS_INVALID: ${flag}: ${why}`);
+      expect([note().includes('secret'), asked]).toEqual([false, []]);
+    },
+  );
   it('names every variable that cannot be used', async () => {
     const { call, note } = desk({}, null, { RECOURSE_LEDGER_URL: 'nowhere', RECOURSE_KAFKA_BROKERS: 'x' });
     expect(await call('mutations', 'list')).toBe(EXIT_CODES.usage.code);

@@ -1,5 +1,5 @@
 // Environment of the recovery orchestrator.
-import { integer, oneOf, optional, text } from '@recourse/config';
+import { integer, oneOf, optional, url } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 import { LEASE_CONFIG, SERVICE_CONFIG } from '@recourse/service';
 import type { Rates } from './rules/admission/pace.decisions.js';
@@ -42,8 +42,9 @@ export const CONFIG = {
     fallback: '30000',
   }),
   traceUrl: optional(
-    text('RECOURSE_TRACE_URL', {
+    url('RECOURSE_TRACE_URL', {
       doc: 'Where people look at a trace: an address with {trace_id} in its place, which review items link to.',
+      protocols: ['http:', 'https:'],
     }),
   ),
   ratePerTenant: integer('RECOURSE_RATE_PER_TENANT', {

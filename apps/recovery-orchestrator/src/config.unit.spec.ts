@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeConfig } from '@recourse/config';
+import { describeConfig, readConfig } from '@recourse/config';
 import { CONFIG, ratesOf } from './config.js';
 
 /** What a variable is when nobody sets it, by the page that documents it. */
@@ -18,4 +18,21 @@ describe('rates', () => {
       capabilityPerMinute: null,
     });
   });
+});
+
+describe('the address of traces', () => {
+  const { traceUrl } = CONFIG;
+  const told = (address: string) => readConfig({ traceUrl }, { RECOURSE_TRACE_URL: address });
+
+  it('is one of HTTP, with the place of the trace in it', () => {
+    const address = 'https://traces.test/trace/{trace_id}?from=now#{trace_id}';
+    expect(told(address)).toMatchObject({ config: { traceUrl: address } });
+  });
+
+  it.each(['https://dana:secret@traces.test/{trace_id}', 'javascript:alert(1)', 'traces.test/{trace_id}'])(
+    'is refused as %j: whoever reads a review item is told it',
+    (address) => {
+      expect(told(address)).toMatchObject({ ok: false, problems: [{ variable: 'RECOURSE_TRACE_URL' }] });
+    },
+  );
 });
