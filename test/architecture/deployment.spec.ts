@@ -96,6 +96,16 @@ describe('the chart', () => {
     ]);
   });
 
+  it.each(['programs', 'console'])(
+    'lets a cluster withdraw the address of one of the %s before it ends, and gives the end all its time after that',
+    (name) => {
+      const [, seconds = 'none'] = /preStop: \{ sleep: \{ seconds: (\d+) \} \}/.exec(template(name)) ?? [];
+      const [, grace = 'none'] = /terminationGracePeriodSeconds: (\d+)/.exec(template(name)) ?? [];
+      // As libs/service/src/run-service.ts has it: an end fits thirty seconds.
+      expect([Number(seconds) >= 3, Number(grace) - Number(seconds)]).toEqual([true, 30]);
+    },
+  );
+
   it('replaces an auditor or a witness that does not become ready', () => {
     expect(template('auditing')).toMatch(/^ {2}podManagementPolicy: Parallel$/m);
     expect(textOf(DEPLOY)).not.toContain('rollout restart statefulset');

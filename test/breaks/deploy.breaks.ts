@@ -429,4 +429,13 @@ export const BREAKS: readonly Break[] = [
     find: "password !== '';\n  return {",
     replace: "password !== 'x';\n  return {",
   },
+  {
+    id: 'deploy-ends-in-the-time-of-the-pause',
+    requirement: 'deploy/withdrawn',
+    spec: SPEC,
+    test: 'the chart lets a cluster withdraw the address of one of the programs before it ends, and gives the end all its time after that',
+    file: 'deploy/helm/recourse/templates/programs.yaml',
+    find: 'terminationGracePeriodSeconds: 35',
+    replace: 'terminationGracePeriodSeconds: 30',
+  },
 ];
