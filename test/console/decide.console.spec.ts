@@ -186,7 +186,7 @@ describe('the console', () => {
       const { page } = await takeSeat(desk.browser);
       await signInAs(page, desk.system.console, 'asha', `/reviews/${step.stepId}`);
       await approve(page, 'I want it');
-      await page.getByText('You may not approve this').waitFor();
+      await page.getByText('You may not decide this').waitFor();
       expect(await phaseOf(step)).toBe('awaiting_approval');
     },
     TAKES_AT_MOST_MS,

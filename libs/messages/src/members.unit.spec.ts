@@ -28,6 +28,8 @@ const announced = (id: string, from: string | null): Announced => ({
   has_effect: true,
   resume_checkpoint: null,
   consumers: [],
+  initiator: null,
+  contract_digest: null,
 });
 const settled = (id: string): Settled => ({
   ...{ tenant: 'acme', run_id: 'run-1', mutation_id: id, rollback_id: `rb_${id}`, subject_ref: null },

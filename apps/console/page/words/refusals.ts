@@ -52,9 +52,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
   NO_RECONCILIATION: 'Its contract names nothing that tells how it ended. Find out yourself, then say it here.',
   ANSWER_UNFIT: 'That is no answer to what is asked of this effect.',
   // recoveries
-  SELF_APPROVAL: 'You may not approve this: you acted, or it was done on your behalf, or the agent is yours.',
+  SELF_APPROVAL: 'You may not decide this: you acted, or it was done on your behalf, or the agent is yours.',
   APPROVER_NOT_A_PERSON: 'Only a person approves, and this account is none.',
-  EDITOR_APPROVAL: 'You registered or confirmed the contract that binds this, so somebody else has to approve it.',
+  EDITOR_APPROVAL: 'You registered or confirmed the contract that binds this, so somebody else has to decide.',
   SAME_APPROVER: 'You have agreed already. A second person has to.',
   DIGEST_MISMATCH: 'The action is another one than you were looking at. Nothing was approved; look at it as it is now.',
   STEP_WRONG_PHASE: 'This is past the point where that can be done. Somebody or something was faster.',

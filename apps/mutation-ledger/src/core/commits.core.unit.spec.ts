@@ -151,6 +151,16 @@ describe.each(WAYS)('a commit, $way', ({ isRebuilt }) => {
     on.run.when(rollback(second), NOW + 6).then(fact('TriggerRedundant', { mutation_id: second.id }));
   });
 
+  it('is announced with whom it was made for', () => {
+    const { run } = start();
+    const one = commit('plan', { initiator: 'ada' });
+    run
+      .when(committed(one), NOW)
+      .when(rollback(one), NOW + 5)
+      .then(fact('CheckpointRolledBack', { initiator: 'ada' }));
+    expect(eachMember(run.derived())).toMatchObject([{ body: { initiator: 'ada', contract_digest: null } }]);
+  });
+
   it('leads back to none that falls in the same decision, whichever of them was recorded first', () => {
     for (const isChildFirst of [false, true]) {
       const on = start();

@@ -146,8 +146,8 @@ function noticesOfFall(fallen: readonly Fallen[]): readonly Derived[] {
 }
 
 function announcedMutation(fallen: Fallen): Announced {
-  const { tenant, run_id, mutation_id, rollback_id, evidence, execution, ref, consumers } = fallen;
-  const { agent_id, capability, subject_ref, derived_from } = execution;
+  const { tenant, run_id, mutation_id, rollback_id, evidence, execution, ref, terms, consumers } = fallen;
+  const { agent_id, initiator, capability, subject_ref, derived_from } = execution;
   const { assumption_refs, committed_at } = ref;
   return {
     ...{ tenant, run_id, caused_by: evidence, mutation_id, rollback_id, agent_id, subject_ref, capability },
@@ -155,19 +155,23 @@ function announcedMutation(fallen: Fallen): Announced {
     has_effect: true,
     resume_checkpoint: null,
     consumers: consumers.map(({ consumer }) => consumer),
+    initiator,
+    contract_digest: terms?.contract_digest ?? null,
   };
 }
 
 /** A commit has no effect to settle: its announcement is all there is to hear. */
 function announcedCommit(body: Body<CheckpointRolledBack>): Announced {
   const { tenant, run_id, commit_id, rollback_id, evidence, agent_id, subject_ref, produced_by } = body;
-  const { assumption_refs, committed_at, derived_from, resume, consumers } = body;
+  const { assumption_refs, committed_at, derived_from, resume, consumers, initiator } = body;
   return {
     ...{ tenant, run_id, caused_by: evidence, mutation_id: commit_id, rollback_id, agent_id, subject_ref },
     ...{ capability: produced_by, assumption_refs, committed_at, derived_from },
     has_effect: false,
     resume_checkpoint: resume,
     consumers: consumers.map(({ consumer }) => consumer),
+    initiator,
+    contract_digest: null,
   };
 }
 

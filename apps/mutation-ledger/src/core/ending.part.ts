@@ -60,7 +60,7 @@ export function endingRefusal(context: DecideContext, about: About, asking: Aski
 export function editorRefusal(
   { views }: Pick<DecideContext, 'views'>,
   tenant: string,
-  done: readonly Done[],
+  done: readonly Pick<Done, 'contract'>[],
   asking: Asking,
 ): Refusal | null {
   const digests = new Map(

@@ -214,6 +214,8 @@ export function announced(...fallen: readonly [Partial<Announced>, ...Partial<An
     has_effect: true,
     resume_checkpoint: null,
     consumers: [],
+    initiator: null,
+    contract_digest: null,
     ...more,
   }));
   if (first === undefined) throw new Error('nothing fell');

@@ -72,6 +72,15 @@ describe.each(WAYS)('a read, $way', ({ isRebuilt }) => {
     ]);
   });
 
+  it('is announced with whom it was done for, and the contract it ran under', () => {
+    const run = start()
+      .when(executed(read()), NOW)
+      .when(TRIGGERED, NOW + 1);
+    expect(eachMember(run.derived())[0]).toMatchObject({
+      body: { initiator: 'ada', contract_digest: read().contract_digest },
+    });
+  });
+
   it('in an undone run has nothing to undo, and holds up nothing', () => {
     const run = start().when(executed(read()), NOW);
     expect(undoPreview(RUN, mutations(run), { asked: [], erased: new Set(), now: NOW + 1 }).items).toMatchObject([

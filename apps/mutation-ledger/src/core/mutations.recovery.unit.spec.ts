@@ -73,6 +73,8 @@ describe.each(WAYS)('a rollback, $way', ({ isRebuilt }) => {
           has_effect: true,
           resume_checkpoint: null,
           consumers: [],
+          initiator: 'ada',
+          contract_digest: refund().contract_digest,
         },
       ],
     });

@@ -5,10 +5,10 @@ import type { ReconcileLineage, ReviewDivergence } from '@recourse/messages';
 import { standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Verdict } from '../rules/mutation/mutation.messages.js';
 import type { LedgerPolicy } from '../rules/mutation/mutation.decider.js';
-import { COMMITS_MAX, reconcile, reviewRefusal } from '../rules/reconciliation/reconciliation.decider.js';
+import { COMMITS_MAX, namesFit, reconcile, reviewRefusal } from '../rules/reconciliation/reconciliation.decider.js';
 import type { FallOf } from '../rules/reconciliation/reconciliation.decider.js';
 import { divergenceIn } from '../rows/reconciliation.rows.js';
-import { concernedBy } from './ending.part.js';
+import { concernedBy, editorRefusal } from './ending.part.js';
 import { refuse } from './refuse.js';
 import { verdictScope } from '../rules/identity.js';
 
@@ -32,17 +32,14 @@ export function onReconcile(
     });
   views.readToEnd();
   const view = views.view(FALLEN);
-  const fallOf: FallOf = ({ run_id, commit_id }) => {
-    const verdict = view.get(verdictScope(tenant, standsRef(commit_id), run_id)) as Verdict | undefined; // entries of this view are verdicts
-    return verdict === undefined || verdict.evidence === null || verdict.is_beyond === true
-      ? null
-      : {
-          rollback_id: verdict.evidence.event_id,
-          rolled_back_at: verdict.stated_at,
-          agent_id: verdict.agent_id,
-        };
-  };
+  const fallOf: FallOf = ({ run_id, commit_id }) =>
+    fallOfVerdict(view.get(verdictScope(tenant, standsRef(commit_id), run_id)) as Verdict | undefined); // entries of this view are verdicts
   const body = reconcile(command, fallOf, divergenceIn(state, tenant, runtime)?.deadline_at ?? now + reviewDeadlineMs);
+  if (!namesFit(body))
+    return refuse({
+      code: 'RECONCILIATION_TOO_LARGE',
+      message: 'What fell names more agents and people than one comparison holds; split it.',
+    });
   return accepted(
     201,
     {
@@ -56,12 +53,29 @@ export function onReconcile(
   );
 }
 
+/** How a commit fell, as the view of notices has it; null for one that stands or was left to a person. */
+function fallOfVerdict(verdict: Verdict | undefined): ReturnType<FallOf> {
+  return verdict === undefined || verdict.evidence === null || verdict.is_beyond === true
+    ? null
+    : {
+        rollback_id: verdict.evidence.event_id,
+        rolled_back_at: verdict.stated_at,
+        agent_id: verdict.agent_id,
+        initiator: verdict.initiator,
+        contract_digest: verdict.contract === undefined ? undefined : Buffer.from(verdict.contract, 'hex'),
+      };
+}
+
 /** A person says what was done about what a runtime kept. */
 export function onReviewDivergence(context: DecideContext, command: ReviewDivergence): Decision {
   const { envelope, runtime, reason } = command;
   const { tenant, principal: by, command_id } = envelope;
   const standing = divergenceIn(context.state, tenant, runtime);
-  const refusal = reviewRefusal(standing, command, concernedBy(context, tenant, standing?.agents ?? []));
+  const { agents = [], initiators = [], contract_digests: contracts = [] } = standing ?? {};
+  const done = contracts.map((contract) => ({ contract }));
+  const refusal =
+    reviewRefusal(standing, command, concernedBy(context, tenant, [...agents, ...initiators])) ??
+    editorRefusal(context, tenant, done, envelope);
   if (refusal !== null) return refuse(refusal);
   const body = { tenant, runtime, by, reason, command_id };
   return accepted(200, { runtime, reviewed: true }, { type: 'DivergenceReviewed', body });

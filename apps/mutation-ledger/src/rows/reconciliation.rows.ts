@@ -1,15 +1,18 @@
 // Rows of comparisons with runtimes, by runtime.
 import { row } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
-import { divergenceIdOf } from '../rules/reconciliation/reconciliation.decider.js';
+import { divergenceIdOf, eachOnce } from '../rules/reconciliation/reconciliation.decider.js';
 import type { Divergence } from '../rules/reconciliation/reconciliation.decider.js';
 import type { LineageReconciled } from '@recourse/messages';
 import type { Body } from '../rules/record.messages.js';
 import { refScope } from '../rules/identity.js';
 import type { Fold } from './fold.js';
 
-/** A comparison as its row holds it. */
-export type Reconciliation = Body<LineageReconciled> & { readonly diverges: boolean; readonly reconciled_at: number };
+/** A comparison as its row holds it: for whom what is kept was done is asked of the divergence alone. */
+export type Reconciliation = Omit<Body<LineageReconciled>, 'initiators' | 'contract_digests'> & {
+  readonly diverges: boolean;
+  readonly reconciled_at: number;
+};
 
 const reconciliations = row<Reconciliation>({
   kind: 'reconciliation',
@@ -47,16 +50,33 @@ function diverging(
   const { reconciliation_id, owner, deadline_at } = told;
   if (owner === null || deadline_at === null) return [];
   const id = { divergence_id: divergenceIdOf(tenant, runtime), tenant, runtime };
-  const agents = [...new Set([...(divergenceIn(state, tenant, runtime)?.agents ?? []), ...told.agents])];
-  return [divergences.put({ ...id, reconciliation_id, contaminated: contaminated.length, agents, owner, deadline_at })];
+  const before = divergenceIn(state, tenant, runtime);
+  const agents = [...new Set([...(before?.agents ?? []), ...told.agents])];
+  const initiators = [...new Set([...(before?.initiators ?? []), ...told.initiators])];
+  const contract_digests = eachOnce([...(before?.contract_digests ?? []), ...told.contract_digests]);
+  return [
+    divergences.put({
+      ...id,
+      reconciliation_id,
+      contaminated: contaminated.length,
+      agents,
+      ...(initiators.length === 0 ? {} : { initiators }),
+      ...(contract_digests.length === 0 ? {} : { contract_digests }),
+      owner,
+      deadline_at,
+    }),
+  ];
 }
 
 /** The row of an accepted comparison. */
 export const RECONCILIATION_FOLD = {
-  LineageReconciled: (told, state, { decidedAt }) => [
-    reconciliations.put({ ...told, diverges: told.contaminated.length > 0, reconciled_at: decidedAt }),
-    ...diverging(state, told),
-  ],
+  LineageReconciled: (told, state, { decidedAt }) => {
+    const { initiators: _initiators, contract_digests: _digests, ...compared } = told;
+    return [
+      reconciliations.put({ ...compared, diverges: told.contaminated.length > 0, reconciled_at: decidedAt }),
+      ...diverging(state, told),
+    ];
+  },
   DivergenceReviewed: ({ tenant, runtime }) => {
     const id = divergenceIdOf(tenant, runtime);
     return [{ op: 'delete', address: { kind: 'divergence', group: id, key: id } }];

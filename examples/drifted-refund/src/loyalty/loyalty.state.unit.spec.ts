@@ -29,6 +29,7 @@ const fallen = (...ids: readonly string[]): Notification => ({
     members: ids.map((mutation_id) => ({
       ...{ mutation_id, rollback_id: `rb_${mutation_id}`, root: null, agent_id: 'agent', subject_ref: null },
       ...{ capability: 'c', assumption_refs: [], committed_at: 1, derived_from: [], has_effect: true },
+      ...{ initiator: null, contract_digest: null },
       ...{ resume_checkpoint: null, consumers: [] },
     })),
   },

@@ -229,6 +229,8 @@ export interface CheckpointRolledBack {
   readonly harden_at: number | null;
   /** Who has to hear of it. */
   readonly consumers: readonly DueConsumer[];
+  /** Person on whose behalf the agent acted; null when unknown, and in records older than this field. */
+  readonly initiator: string | null;
 }
 
 /** Close a breaker: what it held is decided again. */
@@ -665,6 +667,10 @@ export interface LineageReconciled {
   readonly deadline_at: number | null;
   /** Agents whose commits fell and are kept, and the program that compared: neither they nor who owns them deal with it. */
   readonly agents: readonly string[];
+  /** For whom what fell and is kept was done: neither they nor who owns them deal with it; empty in records older than this field. */
+  readonly initiators: readonly string[];
+  /** Contracts that what fell and is kept ran under: nobody who registered or confirmed them deals with it; empty in records older than this field. */
+  readonly contract_digests: readonly Hash[];
 }
 
 /** A mutation whose recoverability moved. */

@@ -139,6 +139,10 @@ export interface RolledBackCommit {
   readonly resume_checkpoint: CommitRef | null;
   /** Consumers that are waited for. */
   readonly consumers: readonly string[];
+  /** Person on whose behalf the agent acted; null when unknown, and in notices older than this field. */
+  readonly initiator: string | null;
+  /** Digest of the contract it ran under; null without one, and in notices older than this field. */
+  readonly contract_digest: Hash | null;
 }
 
 /** A rolled-back commit whose effect came to rest. */

@@ -51,6 +51,8 @@ function memberOf({ commit, agent = 'agent-1', subject = null, consumers = ['mai
     has_effect: true,
     resume_checkpoint: null,
     consumers,
+    initiator: null,
+    contract_digest: null,
   };
 }
 

@@ -182,7 +182,7 @@ export function rollBackCommit(
   { softRollbackMs }: Keeping,
 ): MutationRecord<'CheckpointRolledBack'> {
   const { commit_id, tenant, run_id, checkpoint, recorded_hash, recorded_seq, hardened, full_until } = commit;
-  const { agent_id, step_id, produced_by, subject_ref, assumption_refs } = checkpoint;
+  const { agent_id, step_id, produced_by, subject_ref, assumption_refs, initiator } = checkpoint;
   const hardenAt = full_until === null || hardened !== null ? null : Math.min(full_until, now + softRollbackMs);
   return {
     type: 'CheckpointRolledBack',
@@ -205,6 +205,7 @@ export function rollBackCommit(
       resume,
       harden_at: hardenAt,
       consumers,
+      initiator,
     },
   };
 }

@@ -82,9 +82,17 @@ export function fallenEntry(notice: Announced | Passed, seq: number): readonly [
       stated_at: caused_by.stated_at,
       agent_id: notice.agent_id,
       resume: 'resume_checkpoint' in notice ? notice.resume_checkpoint : null,
-      ...('rollback_id' in notice ? {} : { is_beyond: true as const }),
+      ...('rollback_id' in notice ? doneAs(notice) : { is_beyond: true as const }),
     },
   ];
+}
+
+/** For whom a commit was made and under which contract, as far as its notice says. */
+function doneAs({ initiator, contract_digest }: Announced): Pick<Verdict, 'initiator' | 'contract'> {
+  return {
+    ...(initiator === null ? {} : { initiator }),
+    ...(contract_digest === null ? {} : { contract: contract_digest.toString('hex') }),
+  };
 }
 
 /**

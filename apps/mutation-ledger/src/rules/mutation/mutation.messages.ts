@@ -260,6 +260,9 @@ export type Verdict = {
   readonly resume?: CommitRef | null;
   /** For a commit that fell: the agent that made it. */
   readonly agent_id?: string;
+  /** For a commit that fell, where its notice says so: for whom it was made, and the digest of the contract it ran under in hex. */
+  readonly initiator?: string;
+  readonly contract?: string;
   /** The commit did not fall: it was left to a person, and what rests on it is reached through it. */
   readonly is_beyond?: true;
 };

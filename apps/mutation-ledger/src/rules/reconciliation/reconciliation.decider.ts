@@ -20,6 +20,8 @@ import type { Refusal } from '../refusal.messages.js';
 
 /** Most commits of one comparison: a command on the wire has 256 KB, a decision 900. */
 export const COMMITS_MAX = 1_000;
+/** Most characters of the names of all whom one comparison concerns: what it names beside them leaves them this much of a decision. */
+const NAMES_MAX = 200_000;
 
 /** How a commit fell. */
 export interface Fall {
@@ -27,6 +29,9 @@ export interface Fall {
   readonly rolled_back_at: number;
   /** Agent that made it, where the view says so. */
   readonly agent_id?: string | undefined;
+  /** For whom it was made, and the contract it ran under, where the view says so. */
+  readonly initiator?: string | undefined;
+  readonly contract_digest?: Buffer | undefined;
 }
 
 /** Looks up whether a commit fell; null for one that stands, is left to a person, or is not ours. */
@@ -46,6 +51,10 @@ export type Divergence = {
   readonly contaminated: number;
   /** Agents it is about, of every comparison since it was asked. */
   readonly agents: readonly string[];
+  /** For whom what is kept was done; absent where no notice says so. */
+  readonly initiators?: readonly string[];
+  /** Contracts it ran under; absent where no notice names one. */
+  readonly contract_digests?: readonly Buffer[];
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly deadline_at: number;
@@ -74,17 +83,44 @@ export function reconcile(
     command_id,
     owner: found.length === 0 ? null : OWNER_OF_DIVERGENCES,
     deadline_at: found.length === 0 ? null : reviewBy,
-    agents: agentsOf(found, by, fallOf),
+    ...concernedIn(found, by, fallOf),
   };
 }
 
-/** Whose work fell and is kept; and the program that compared, whose own copy it may be. */
-function agentsOf(found: readonly Contamination[], by: string, fallOf: FallOf): readonly string[] {
-  const fell = found.flatMap(({ fallen }) => fallOf(fallen)?.agent_id ?? []);
-  return [...new Set([...fell, ...(isPerson(by) || found.length === 0 ? [] : [by])])];
+/** Whose work fell and is kept, for whom it was done and under which contracts; and the program that compared, whose own copy it may be. */
+function concernedIn(
+  found: readonly Contamination[],
+  by: string,
+  fallOf: FallOf,
+): Pick<Body<LineageReconciled>, 'agents' | 'initiators' | 'contract_digests'> {
+  const falls = found.flatMap(({ fallen }) => fallOf(fallen) ?? []);
+  return {
+    agents: [
+      ...new Set([
+        ...falls.flatMap(({ agent_id: agent }) => agent ?? []),
+        ...(isPerson(by) || found.length === 0 ? [] : [by]),
+      ]),
+    ],
+    initiators: [...new Set(falls.flatMap(({ initiator }) => initiator ?? []))],
+    contract_digests: eachOnce(falls.flatMap(({ contract_digest: digest }) => digest ?? [])),
+  };
 }
 
-/** Why nobody may say that a divergence is dealt with; null when they may. `concerned`: the agents it is about, and who owns them. */
+/** Digests, each once. */
+export function eachOnce(digests: readonly Buffer[]): readonly Buffer[] {
+  return [...new Map(digests.map((digest) => [digest.toString('hex'), digest])).values()];
+}
+
+/** Do the names of whom it concerns fit a record beside what is compared? */
+export function namesFit({ agents, initiators }: Pick<LineageReconciled, 'agents' | 'initiators'>): boolean {
+  return [...agents, ...initiators].reduce((sum, name) => sum + name.length, 0) <= NAMES_MAX;
+}
+
+/**
+ * Why nobody may say that a divergence is dealt with; null when they may.
+ *
+ * Shape: `concerned` are the agents it is about, for whom they acted, and who owns any of them.
+ */
 export function reviewRefusal(
   standing: Divergence | null,
   { envelope, reason }: ReviewDivergence,
@@ -100,7 +136,11 @@ export function reviewRefusal(
   if (!isPerson(envelope.principal))
     return { code: 'JUDGE_NOT_A_PERSON', message: 'Only a person ends this: no agent, no service account.' };
   return isAmong(concerned, envelope)
-    ? { code: 'SELF_APPROVAL', message: 'Nobody ends what is asked about their own agent.' }
+    ? {
+        code: 'SELF_APPROVAL',
+        message:
+          'Nobody ends what is asked about what they did, what was done on their behalf, or what their agent did.',
+      }
     : null;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CommitRef, ReconcileLineage, RuntimeCommit } from '@recourse/messages';
-import { reconcile } from './reconciliation.decider.js';
+import { namesFit, reconcile } from './reconciliation.decider.js';
 import type { FallOf } from './reconciliation.decider.js';
 
 const ref = (id: string): CommitRef => ({ run_id: `run-${id}`, commit_id: id });
@@ -77,6 +77,8 @@ describe('a runtime compared with what fell', () => {
     ]);
     expect(rest).toEqual({
       agents: [],
+      initiators: [],
+      contract_digests: [],
       owner: 'role:operator',
       deadline_at: 9,
       tenant: 'acme',
@@ -86,5 +88,11 @@ describe('a runtime compared with what fell', () => {
       by: 'dana',
       command_id: 'cmd-1',
     });
+  });
+
+  it('names agents and people as long as they fit its record', () => {
+    const names = (count: number): readonly string[] => Array.from({ length: count }, () => 'n'.repeat(200));
+    expect(namesFit({ agents: names(500), initiators: names(500) })).toBe(true);
+    expect(namesFit({ agents: names(500), initiators: names(501) })).toBe(false);
   });
 });
