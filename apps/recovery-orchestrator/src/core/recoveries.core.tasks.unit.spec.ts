@@ -2,11 +2,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import type { TaskKind } from '@recourse/messages';
+import type { LegRequested, Observation, TaskKind } from '@recourse/messages';
 import { fact, harness, wire, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { taskIdOf } from '../rules/task/task.decider.js';
 import {
+  answered,
+  BALANCE_KEPT,
+  BALANCE_ZERO,
   core,
   envelope,
   execution,
@@ -19,6 +22,7 @@ import {
   views,
   planned,
   recordedAgain,
+  requestIn,
 } from '../recoveries.testing.js';
 
 const AT = 10_000;
@@ -125,6 +129,81 @@ describe.each(WAYS)('an effect that nothing undoes, $way', ({ isRebuilt }) => {
       unresolved({ ref: ref() })
         .when(tookHold({ ref: ref(), recoverability: 'reversal_available' }), AT + REVIEW + 1)
         .then(fact('MutationAdvanced'));
+    });
+  });
+
+  describe('of which that is told while a worker looks', () => {
+    const gone = ref({ reversal_class: 'irreversible', reversal_capability: null, reversal_args: null });
+    const look = wire(
+      'recourse.recovery-commands',
+      'CheckStep',
+      {
+        envelope: envelope('olga', ['approver']),
+        run_id: RUN,
+        step_id: STEP,
+        reason: 'repaired at the desk',
+        purpose: 'repair',
+        evidence: plainPayload({ ticket: 'T-1' }),
+      },
+      { key: RUN },
+    );
+    const AT_DESK = AT + REVIEW + 100;
+    /** Nobody said in time how it ended, a person has a worker look whether it is repaired, and what is told of it comes meanwhile. */
+    const looking = (...news: readonly Parameters<typeof recordedAgain>[0][]): CoreHarness => {
+      const run = harness(core(), { isRebuilt, views: views() });
+      run.when(markedInput({ execution_state: 'uncertain', recoverability: 'pending_commit' }), AT);
+      run.whenDue(run.rows('step')[0]?.dueAt ?? 0).then(fact('StepEscalated'), fact('RecoveryClosed'));
+      run.when(look, AT_DESK).then(fact('LookDispatched', { purpose: 'repair' }));
+      const request = requestIn(run.outgoing());
+      for (const more of news)
+        run.when(recordedAgain({ execution_state: 'succeeded', ...more }), AT_DESK + 1).then(fact('MutationAdvanced'));
+      asked.set(run, request);
+      return run;
+    };
+    const asked = new WeakMap<CoreHarness, LegRequested>();
+    const seen = (run: CoreHarness, outcome: 'verified' | 'unverified', balance: Observation): CoreHarness => {
+      const request = asked.get(run);
+      if (request === undefined) throw new Error('nobody looks');
+      return run.when(answered(request, outcome, [balance]), AT_DESK + 2);
+    };
+    const beyondUndo = { ref: gone, recoverability: 'committed' } as const;
+    const undoable = { recoverability: 'reversal_available' } as const;
+
+    it('has the three opened once the look leaves it to a person, and says why nothing undoes it', () => {
+      const run = seen(looking(beyondUndo, beyondUndo), 'unverified', BALANCE_KEPT).then(
+        fact('LookAnswered', { verdict: 'unknown' }),
+        fact('StepEscalated', { reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', deadline_at: AT_DESK + 2 + REVIEW }),
+        fact('TasksOpened', { tasks: [{ kind: 'correction' }, { kind: 'support' }, { kind: 'audit_note' }] }),
+        fact('RecoveryClosed', { outcome: 'manual' }),
+      );
+      expect(run.rows('step')[0]?.doc).toMatchObject({ phase: 'manual', reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' });
+      expect(run.rows('step')[0]?.doc).not.toHaveProperty('told_meanwhile');
+      run
+        .when(closing('correction'), AT_DESK + 3)
+        .then(fact('TaskClosed'), fact('StepResolved', { resolution: 'corrected' }));
+    });
+
+    it('has them opened once nobody answered the look', () => {
+      const run = looking(beyondUndo);
+      run
+        .whenDue(run.rows('step')[0]?.dueAt ?? 0)
+        .then(
+          fact('LookAnswered', { reason: 'NO_ANSWER' }),
+          fact('StepEscalated', { reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION' }),
+          fact('TasksOpened'),
+          fact('RecoveryClosed'),
+        );
+    });
+
+    it('has none where it never happened, where a contract undoes it, and where it is seen to be repaired', () => {
+      const never = { ...beyondUndo, execution_state: 'failed', recoverability: 'planned' } as const;
+      for (const news of [[undoable], [never], [beyondUndo, undoable]])
+        seen(looking(...news), 'unverified', BALANCE_KEPT).then(fact('LookAnswered'), fact('RecoveryClosed'));
+      seen(looking(undoable), 'verified', BALANCE_ZERO).then(
+        fact('LookAnswered', { verdict: 'met' }),
+        fact('StepResolved', { resolution: 'repaired' }),
+        fact('RecoveryClosed'),
+      );
     });
   });
 

@@ -5,8 +5,10 @@
 // Invariants
 //   K1. What a look shows is judged here, from the observations.
 //   K2. A step that a look leaves to people is given to one on record: ledger and notifier hear of it by that.
+//   K3. What is told of a step while somebody looks waits until the look is over, and is dealt with then.
 import { callsBehind } from '@recourse/contract';
 import type { LegReported, LookVerdict } from '@recourse/messages';
+import { givenFor, turnedOutMeanwhile } from '../task/task.decider.js';
 import { OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';
@@ -90,15 +92,21 @@ const UNCONFIRMED = {
   unknown: 'OUTCOME_UNKNOWN',
 } as const satisfies Record<Exclude<LookVerdict, 'met'>, EscalationReason>;
 
-/** What a person had looked at is theirs already; what another worker was to confirm, nobody has yet: it is given to one. */
+/**
+ * What a person had looked at is theirs already; what another worker was to confirm, nobody has yet: it is given to one.
+ *
+ * Shape:  where it was told meanwhile that nothing undoes it, a person has it for that, and the work that follows is opened (K3).
+ */
 function givenAfter(
   step: StepDoc,
   { purpose }: LookDoc,
   { verdict }: LookJudgement,
   { now, policy }: LookContext,
 ): readonly RecoveryRecord[] {
-  if (purpose !== 'observe' || verdict === 'met') return [];
-  return [escalated(step, UNCONFIRMED[verdict], now, policy)];
+  if (verdict === 'met') return [];
+  const unconfirmed = purpose === 'observe' ? [escalated(step, UNCONFIRMED[verdict], now, policy)] : [];
+  const turnedOut = turnedOutMeanwhile(step);
+  return turnedOut === null ? unconfirmed : [...unconfirmed, ...givenFor(step, turnedOut, now, policy)];
 }
 
 function lookAnswered(

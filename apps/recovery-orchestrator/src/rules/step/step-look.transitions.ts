@@ -12,7 +12,7 @@ export function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: numb
   const { evidence, by, reason, command_id, owner, deadline_at, not_by } = body;
   const looking = moveStep(
     {
-      ...step,
+      ...(not_by === null ? withoutNews(step) : step),
       look: { leg_id, adapter, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id, not_by },
       owner,
       deadline_at,
@@ -21,6 +21,11 @@ export function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: numb
     at,
   );
   return { ...looking, due_at: deadline_at };
+}
+
+/** A look that begins hears its own news; one in which another worker is to see the same goes on with what was told before. */
+function withoutNews({ told_meanwhile: _before, ...step }: StepDoc): StepDoc {
+  return step;
 }
 
 const SAW_NOTHING: readonly string[] = ['NO_ANSWER', 'SUCCESS_NOT_OBSERVED'];

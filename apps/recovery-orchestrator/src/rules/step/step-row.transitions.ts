@@ -228,8 +228,17 @@ function untilClosed(ref: MutationRef, reason: string, at: number): MutationRef 
   return isEarlier ? { ...ref, reversal_expires_at: at } : ref;
 }
 
+/** What is told while somebody looks is dealt with once that is over; the end of a window takes nothing of it back. */
+function toldMeanwhile(step: StepDoc, reason: string): StepDoc {
+  return reason === 'REVERSAL_EXPIRED' ? step : { ...step, told_meanwhile: reason };
+}
+
 /** A manual item keeps deadline and owner: it waits for a person, in the open (P12). */
-function escalatedBy(body: Body<'StepEscalated'>, step: StepDoc, at: number): StepDoc {
+function escalatedBy(
+  body: Body<'StepEscalated'>,
+  { told_meanwhile: _dealtWith, ...step }: StepDoc,
+  at: number,
+): StepDoc {
   const kind = step.outcome_kind === 'reversal_refused' ? step.outcome_kind : body.outcome_kind;
   const ref = untilClosed(step.ref, body.reason, at);
   const given = moveStep({ ...step, ref, reason: body.reason, owner: body.owner, outcome_kind: kind }, 'Escalated', at);
@@ -327,6 +336,6 @@ function advancedBy(body: Body<'MutationAdvanced'>, step: StepDoc, at: number): 
     outcome_kind: outcome_kind ?? step.outcome_kind,
   };
   return event === 'AdvancedWithPerson' || event === 'WindowEnded'
-    ? moveStep(facts, event, at)
+    ? moveStep(step.phase === 'looking' ? toldMeanwhile(facts, reason) : facts, event, at)
     : moveStep({ ...facts, decision, reason, owner, deadline_at, due_at: deadline_at }, event, at);
 }

@@ -13,7 +13,7 @@ import { dependentsOf } from '../lineage/dependents.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';
 import type { Body, RecoveryRecord } from '../record.messages.js';
-import { needsCorrection, tasksFor } from '../task/task.decider.js';
+import { givenFor, needsCorrection } from '../task/task.decider.js';
 import { escalated } from './dispatch.decisions.js';
 import { askFacts, FACT_ROUNDS_MAX, isCallErased, reaffirmedBy } from './facts.decisions.js';
 import { goOn } from './halt.decisions.js';
@@ -23,7 +23,7 @@ import { lookMissed } from './looked.decisions.js';
 import { append, conclude, concludeIn, draft } from './step-draft.decisions.js';
 import type { StepContext } from './step-draft.decisions.js';
 import { silence } from './report.decider.js';
-import { openedBy, stepFollowing, stepsFollowing } from './step-row.transitions.js';
+import { openedBy, stepsFollowing } from './step-row.transitions.js';
 import { replaced } from './step.messages.js';
 import type { EscalationReason, StepDoc, StepPhase } from './step.messages.js';
 import { isAtRest, isUnderWay } from './step.transitions.js';
@@ -140,11 +140,8 @@ function meaningOf(
     case 'compensate_now':
       // One before it may have taken it along.
       return step.phase === 'approved' ? [goOn(step, context)] : [];
-    case 'manual_review': {
-      const given = escalated(step, reason, now, policy);
-      const work = tasksFor(stepFollowing(step, given, now), reason, now, policy);
-      return work === null ? [given] : [given, work];
-    }
+    case 'manual_review':
+      return givenFor(step, reason, now, policy);
     case 'request_approval':
     case 'reconcile_first':
     case 'retry_forward':

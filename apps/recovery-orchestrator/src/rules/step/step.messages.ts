@@ -182,6 +182,8 @@ export type StepDoc = {
   readonly calls_done: number;
   /** Null while nobody looks. */
   readonly look: LookDoc | null;
+  /** What it would have been decided for, by what was told of it last while somebody looked; absent where nothing was, and once it is given to a person anew. */
+  readonly told_meanwhile?: string;
   /** Last look at the facts that was asked for; null while none was, or once it was answered. */
   readonly facts_ask: FactsAsk | null;
   /** Looks at the facts asked for so far: no two have one id. */

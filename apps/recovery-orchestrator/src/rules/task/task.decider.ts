@@ -8,6 +8,7 @@ import { TASK_OUTCOME_VALUES } from '@recourse/messages';
 import type { CloseTask, CommandEnvelope, Payload, TaskKind } from '@recourse/messages';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
+import { escalated } from '../step/dispatch.decisions.js';
 import { endingRefusal, selfRefusal } from '../step/approval.decisions.js';
 import type { EndingContext } from '../step/approval.decisions.js';
 import { identityOf } from '../step/step.messages.js';
@@ -45,8 +46,25 @@ export function needsCorrection(reason: string): boolean {
   return NEEDS_CORRECTION.includes(reason);
 }
 
+/** Why nothing undoes it after all, by what was told while somebody looked; null where something may, and where a person has it for that already. */
+export function turnedOutMeanwhile({ told_meanwhile: told, reason }: StepDoc): string | null {
+  return told !== undefined && needsCorrection(told) && !needsCorrection(reason) ? told : null;
+}
+
+/** Gives a step to a person, with the work that follows where nothing will undo its effect. */
+export function givenFor(
+  step: StepDoc,
+  reason: string,
+  now: number,
+  policy: RecoveryPolicy,
+): readonly RecoveryRecord[] {
+  const given = escalated(step, reason, now, policy);
+  const work = tasksFor(step, reason, now, policy);
+  return work === null ? [given] : [given, work];
+}
+
 /** The work that follows an effect nothing will undo; null where something may. */
-export function tasksFor(step: StepDoc, reason: string, now: number, policy: RecoveryPolicy): RecoveryRecord | null {
+function tasksFor(step: StepDoc, reason: string, now: number, policy: RecoveryPolicy): RecoveryRecord | null {
   if (!needsCorrection(reason)) return null;
   const tasks = KINDS.map((kind) => ({
     task_id: taskIdOf(step.step_id, kind),
