@@ -4,7 +4,8 @@ import { instantText, personBehind } from '@recourse/kernel';
 import type { ExecutionState, RecoverabilityState, RecoveryApprovalMode } from '@recourse/messages';
 import { answerFor, screen, spanOf } from './answer.js';
 import type { UndoAnswer } from './answer.js';
-import { availableFor, hasSideEffects, isManual, isUndoable } from './class.js';
+import { boundNow, GRAVE_IMPACTS } from './bound-now.js';
+import { isManual, isUndoable } from './class.js';
 import type { Contract } from './shape.js';
 
 /** What the ledger says of one mutation. Instants in epoch milliseconds. */
@@ -34,9 +35,6 @@ export interface MutationAnswer extends Omit<UndoAnswer, 'version' | 'window_ms'
   readonly people_needed: 0 | 1 | 2 | null;
 }
 
-/** Impacts that need a person whatever mode the contract declares (C35). */
-const GRAVE_IMPACTS: readonly string[] = ['financial', 'destructive', 'security_sensitive'];
-
 /** Who may approve a compensation. */
 const APPROVER_ROLE = 'approver';
 
@@ -62,19 +60,12 @@ export function isAnsweredFor({
 /** A contract and a mutation under what the version that stands asks beyond it; a version that undoes nothing withholds the way back. */
 function boundBy(standing: Contract | null, contract: Contract | null, mutation: MutationStanding): Bound {
   if (contract === null || standing === null) return { contract, mutation, withheldBy: null };
-  const { committed_at: from, reversal_expires_at: endsAt } = mutation;
-  const length = availableFor(standing);
-  const isSooner = endsAt !== null && length !== null && from !== null && from + length < endsAt;
-  const mode = [contract, standing].map((one) => MODES.indexOf(one.recovery_approval_mode ?? 'human'));
-  const isWithheld = hasWayBack(contract) && hasSideEffects(standing) && !hasWayBack(standing);
+  const { recovery_approval_mode, impact } = contract;
+  const now = boundNow({ ...mutation, recovery_approval_mode: recovery_approval_mode ?? null, impact }, standing);
   return {
-    contract: {
-      ...contract,
-      recovery_approval_mode: MODES[Math.max(...mode)] ?? 'dual_control',
-      impact: GRAVE_IMPACTS.includes(contract.impact) ? contract.impact : standing.impact,
-    },
-    mutation: isSooner ? { ...mutation, reversal_expires_at: from + length } : mutation,
-    withheldBy: isWithheld ? (standing.version ?? 1) : null,
+    contract: { ...contract, recovery_approval_mode: now.recovery_approval_mode, impact: now.impact },
+    mutation: { ...mutation, reversal_expires_at: now.reversal_expires_at },
+    withheldBy: hasWayBack(contract) && now.withheld !== null ? (standing.version ?? 1) : null,
   };
 }
 
@@ -88,9 +79,6 @@ interface Bound {
   /** Version that leaves it to people; null where none does. */
   readonly withheldBy: number | null;
 }
-
-/** By strictness. */
-const MODES: readonly RecoveryApprovalMode[] = ['auto', 'human', 'dual_control'];
 
 /** Answers for one mutation; `executed` is the version it executed under, null where it had none; `standing` the one that stands now. */
 export function answerForMutation(

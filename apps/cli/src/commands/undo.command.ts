@@ -147,7 +147,7 @@ async function preview(session: Session, run: string, ids: readonly string[]): P
       '',
       formatFields([
         ...countsIn(found),
-        ['effects that need approval, by contract', found['approvals_needed']],
+        ['effects that need approval, by contract as it was and as it stands', found['approvals_needed']],
         ['not of this run', listOf(found['unknown_ids'])],
       ]),
     ].join('\n'),

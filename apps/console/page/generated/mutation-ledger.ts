@@ -160,7 +160,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an undo of the run, or of some of its mutations, would do: what can be undone, what leaves residue, what cannot, and who has to agree. `run_id` in the query stands above the path, for runs that no path can name. */
+        /** What an undo of the run, or of some of its mutations, would do: what can be undone, what leaves residue, what cannot, and who has to agree, by the stricter of the contract of then and of now. `run_id` in the query stands above the path, for runs that no path can name. */
         get: operations["MutationsController_undoPreview"];
         put?: never;
         post?: never;
@@ -313,7 +313,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Windows that close next, by the database's clock, and the money at stake in them. */
+        /** Windows that close next, by the database's clock, and the money at stake in them. They are chosen, summed and put in order by the contracts effects ran under; each says what binds it by now: when it closes, who has to agree, and who undoes it, null where people do. */
         get: operations["EffectsController_horizon"];
         put?: never;
         post?: never;

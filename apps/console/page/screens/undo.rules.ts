@@ -22,8 +22,8 @@ export function undoHappens(preview: Row): readonly string[] {
   return [
     `${can} ${can === 1 ? 'effect is' : 'effects are'} compensated, last first, each as its contract says.`,
     asked > 0
-      ? `By their contracts somebody has to agree to ${asked} of them first; what is too risky is asked about as well.`
-      : 'By their contracts nobody has to agree first; what is too risky is asked about all the same.',
+      ? `By their contracts somebody has to agree to ${asked} of them first; policies, and what is too risky, may ask for more.`
+      : 'By their contracts nobody has to agree first; policies, and what is too risky, may ask all the same.',
     'What cannot be undone becomes a task for a person. A report says what truly was undone.',
   ];
 }

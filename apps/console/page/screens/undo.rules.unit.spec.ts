@@ -20,7 +20,7 @@ describe('an undo that somebody read', () => {
   it('says how much it compensates and who agrees', () => {
     expect(undoHappens({ ...READ, approvals_needed: 1 }).slice(0, 2)).toEqual([
       '1 effect is compensated, last first, each as its contract says.',
-      'By their contracts somebody has to agree to 1 of them first; what is too risky is asked about as well.',
+      'By their contracts somebody has to agree to 1 of them first; policies, and what is too risky, may ask for more.',
     ]);
   });
 

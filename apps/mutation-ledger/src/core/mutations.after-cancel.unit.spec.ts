@@ -39,7 +39,7 @@ describe.each(WAYS)('an effect that took hold in spite of its cancel, $way', ({ 
   type Run = ReturnType<typeof told>;
   const mutations = (run: Run): readonly Mutation[] => run.rows('mutation').map(({ doc }) => doc as Mutation); // rows of this kind are mutations
   const previewed = (run: Run) =>
-    undoPreview(RUN, mutations(run), { asked: [], erased: new Set(), now: NOW + 3 }).items[0];
+    undoPreview(RUN, mutations(run), { asked: [], erased: new Set(), boundNow: () => null, now: NOW + 3 }).items[0];
   const undone = (run: Run) => {
     const about = { run_id: RUN, mutation_ids: [], reason: 'take it back' };
     run.when(command('UndoRun', envelope('ursula', ['requester'], { tenant: TENANT }), about), NOW + 4);

@@ -83,9 +83,9 @@ describe.each(WAYS)('a read, $way', ({ isRebuilt }) => {
 
   it('in an undone run has nothing to undo, and holds up nothing', () => {
     const run = start().when(executed(read()), NOW);
-    expect(undoPreview(RUN, mutations(run), { asked: [], erased: new Set(), now: NOW + 1 }).items).toMatchObject([
-      { outcome: 'nothing_to_undo', reason: 'READ_ONLY', people_needed: null },
-    ]);
+    expect(
+      undoPreview(RUN, mutations(run), { asked: [], erased: new Set(), boundNow: () => null, now: NOW + 1 }).items,
+    ).toMatchObject([{ outcome: 'nothing_to_undo', reason: 'READ_ONLY', people_needed: null }]);
     const body = { run_id: RUN, mutation_ids: [], reason: 'not what I meant' };
     run.when(command('UndoRun', envelope('ursula', ['requester']), body), NOW + 2);
     const undo = run.rows('undo')[0]?.doc as unknown as UndoDoc; // rows of this kind are undos

@@ -10,12 +10,15 @@ import {
   ReadRoute,
   Reads,
   render,
+  SERVICE_CONTEXT,
   tenantOfRead,
 } from '@recourse/service';
-import type { Caller, ListAnswer } from '@recourse/service';
+import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
+import type { BoundNow } from '@recourse/contract';
 import { z } from 'zod';
 import { agentEffectOf, EFFECT_STATUSES } from '../rules/effect/effect.decisions.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import { boundNowIn } from '../reads/bound-now.view.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
 import type { Stake } from '../reads/ledger-queries.js';
 import type { Order } from '../reads/mutation-statements.js';
@@ -58,6 +61,7 @@ export class EffectsController {
   constructor(
     @Inject(LedgerQueries) private readonly queries: LedgerQueries,
     @Inject(Reads) private readonly reads: Reads,
+    @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
   ) {}
 
   @ReadRoute(
@@ -104,7 +108,7 @@ export class EffectsController {
 
   @ReadRoute(
     'horizon',
-    "Windows that close next, by the database's clock, and the money at stake in them.",
+    "Windows that close next, by the database's clock, and the money at stake in them. They are chosen, summed and put in order by the contracts effects ran under; each says what binds it by now: when it closes, who has to agree, and who undoes it, null where people do.",
     horizonQuery,
   )
   async horizon(
@@ -117,14 +121,15 @@ export class EffectsController {
     const after = positionOf(list, cursor);
     const now = await this.queries.now();
     const closing = { after: now, until: within_ms === undefined ? null : now + within_ms };
-    const [{ mutations, next }, stakes] = await Promise.all([
+    const [{ mutations, next }, stakes, boundNow] = await Promise.all([
       this.queries.page({ filter, order: 'expiry', closing, after, limit }),
       after === undefined ? this.queries.stakes(filter, closing) : null,
+      boundNowIn(this.service),
     ]);
     return {
       as_of: now,
       at_stake: stakes,
-      items: mutations.map((mutation) => closingOf(mutation, now)),
+      items: mutations.map((mutation) => closingOf(mutation, boundNow(mutation), now)),
       next_cursor: cursorOf(list, next),
     };
   }
@@ -145,22 +150,24 @@ function closingOf(
     terms,
     ref,
   }: Mutation,
+  bound: BoundNow | null,
   now: number,
 ): unknown {
+  const closesAt = bound === null ? expires_at : bound.reversal_expires_at;
   return {
     mutation_id,
     tenant,
     run_id,
     capability,
     subject_ref,
-    expires_at,
-    closes_in_ms: expires_at === null ? null : expires_at - now,
+    expires_at: closesAt,
+    closes_in_ms: closesAt === null ? null : Math.max(0, closesAt - now),
     warned_at,
     value: execution.value,
     effect: terms?.effect ?? null,
     reversal_class: ref?.reversal_class ?? null,
-    reversal_capability: ref?.reversal_capability ?? null,
-    recovery_approval_mode: terms?.recovery_approval_mode ?? null,
+    reversal_capability: (bound?.withheld ?? null) === null ? (ref?.reversal_capability ?? null) : null,
+    recovery_approval_mode: bound?.recovery_approval_mode ?? null,
     rollback_id,
   };
 }

@@ -19,6 +19,7 @@ import type { Caller, ServiceContext } from '@recourse/service';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
 import { z } from 'zod';
 import { briefOf } from '@recourse/contract';
+import { boundNowIn } from '../reads/bound-now.view.js';
 import { undoPreview } from '../reads/undo-preview.query.js';
 import { effectStatusOf } from '../rules/effect/effect.decisions.js';
 import { endsOf } from '../rules/mutation/reported.decisions.js';
@@ -130,7 +131,7 @@ export class MutationsController {
 
   @ReadRoute(
     'runs/:run_id/undo-preview',
-    'What an undo of the run, or of some of its mutations, would do: what can be undone, what leaves residue, what cannot, and who has to agree. `run_id` in the query stands above the path, for runs that no path can name.',
+    'What an undo of the run, or of some of its mutations, would do: what can be undone, what leaves residue, what cannot, and who has to agree, by the stricter of the contract of then and of now. `run_id` in the query stands above the path, for runs that no path can name.',
     previewQuery,
   )
   async undoPreview(
@@ -139,12 +140,13 @@ export class MutationsController {
     @Queried(previewQuery) { tenant, run_id: runId = runInPath, mutation_id: asked }: z.infer<typeof previewQuery>,
   ): Promise<unknown> {
     const found = await this.mutationsOf(caller, runId, tenant);
-    const [gone, now] = await Promise.all([
+    const [gone, boundNow, now] = await Promise.all([
       this.reads.whichErased(found.map(({ ref }) => ref?.reversal_args ?? null)),
+      boundNowIn(this.service),
       this.queries.now(),
     ]);
     const erased = new Set(found.flatMap(({ mutation_id }, at) => (gone[at] === true ? [mutation_id] : [])));
-    return render(undoPreview(runId, found, { asked, erased, now }));
+    return render(undoPreview(runId, found, { asked, erased, boundNow, now }));
   }
 
   /** Mutations of a run. Errors: EdgeRefusal(PROJECTION_BEHIND): whoever hears that there is nothing to undo looks no further, so nobody says it while rows are behind their log. */

@@ -2,6 +2,8 @@
 //
 // Boundary: pure; reads rows of the run and the clock. A preview promises nothing: windows close and people decide.
 import { capabilitiesOf, isAnsweredFor, isRead, peopleNeeded } from '@recourse/contract';
+import type { BoundNow } from '@recourse/contract';
+import type { BoundNowOf } from './bound-now.view.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 
 export const PREVIEW_OUTCOMES = [
@@ -27,9 +29,9 @@ export interface PreviewItem {
   readonly residue: string | null;
   /** Money the effect moved, in minor units; null where it moved none. */
   readonly value: { readonly amount_minor: number; readonly currency: string } | null;
-  /** Different people who have to agree by the contract: more are asked above the risk limit, one fewer where the agent has an owner. Null where nothing can be agreed to. */
+  /** Different people who have to agree by the contract, as it was and as it stands: more are asked by recovery policies and above the risk limit, one fewer where the agent has an owner. Null where nothing can be agreed to. */
   readonly people_needed: 0 | 1 | 2 | null;
-  /** Milliseconds until the window closes; null without one. */
+  /** Milliseconds until the window closes, the sooner of both versions; null without one. */
   readonly closes_in_ms: number | null;
 }
 
@@ -49,6 +51,8 @@ export interface PreviewAsked {
   readonly asked: readonly string[];
   /** Those whose reversal's arguments nobody opens any more. */
   readonly erased: ReadonlySet<string>;
+  /** What binds an effect by now. */
+  readonly boundNow: BoundNowOf;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -57,14 +61,14 @@ export interface PreviewAsked {
 export function undoPreview(
   runId: string,
   mutations: readonly Mutation[],
-  { asked, erased, now }: PreviewAsked,
+  { asked, erased, boundNow, now }: PreviewAsked,
 ): UndoPreview {
   const own = mutations.filter((mutation) => asked.length === 0 || asked.includes(mutation.mutation_id));
   const items = [...own]
     .sort(
       (a, b) => (b.recorded_seq ?? Infinity) - (a.recorded_seq ?? Infinity) || (a.mutation_id < b.mutation_id ? -1 : 1),
     )
-    .map((mutation) => itemOf(mutation, erased.has(mutation.mutation_id), now));
+    .map((mutation) => itemOf(mutation, boundNow(mutation), { isErased: erased.has(mutation.mutation_id), now }));
   const counts = {
     can_be_undone: 0,
     leaves_residue: 0,
@@ -85,18 +89,28 @@ export function undoPreview(
 
 const ERASED = { outcome: 'cannot_be_undone', reason: 'PAYLOADS_ERASED' } as const;
 
+interface Foreseen {
+  readonly outcome: PreviewOutcome;
+  readonly reason: string | null;
+}
+
 function isPossibleAt(outcome: PreviewOutcome): boolean {
   return outcome === 'can_be_undone' || outcome === 'leaves_residue';
 }
 
-function itemOf(mutation: Mutation, isErased: boolean, now: number): PreviewItem {
-  const { mutation_id, capability, subject_ref, terms, execution, ref, expires_at } = mutation;
-  const whole = foreseen(mutation, now);
-  const { outcome, reason } = isErased && isPossibleAt(whole.outcome) ? ERASED : whole;
+function itemOf(
+  mutation: Mutation,
+  bound: BoundNow | null,
+  { isErased, now }: { readonly isErased: boolean; readonly now: number },
+): PreviewItem {
+  const { mutation_id, capability, subject_ref, terms, execution, ref } = mutation;
+  const expires_at = bound?.reversal_expires_at ?? mutation.expires_at;
+  const asBound = foreseen({ ...mutation, expires_at }, now);
+  const { outcome, reason } = isPossibleAt(asBound.outcome) ? byNow(asBound, isErased, bound) : asBound;
   const isPossible = isPossibleAt(outcome);
   const people =
-    isPossible && terms !== null
-      ? peopleNeeded(terms.recovery_approval_mode, terms.impact, isAnsweredFor(execution))
+    isPossible && bound !== null
+      ? peopleNeeded(bound.recovery_approval_mode, bound.impact, isAnsweredFor(execution))
       : null;
   return {
     mutation_id,
@@ -113,6 +127,13 @@ function itemOf(mutation: Mutation, isErased: boolean, now: number): PreviewItem
   };
 }
 
+/** What becomes by now of an effect that could be undone as it was bound. */
+function byNow(asBound: Foreseen, isErased: boolean, bound: BoundNow | null): Foreseen {
+  if (isErased) return ERASED;
+  const withheld = bound?.withheld ?? null;
+  return withheld === null ? asBound : { outcome: 'cannot_be_undone', reason: withheld };
+}
+
 /** What undoes it, in the order of its calls. */
 function calledBy(ref: Mutation['ref']): string | null {
   if (ref === null || ref.reversal_capability === null) return null;
@@ -122,7 +143,7 @@ function calledBy(ref: Mutation['ref']): string | null {
 function foreseen(
   { execution_state, recoverability, rollback_id, reason, terms, ref, expires_at }: Mutation,
   now: number,
-): { readonly outcome: PreviewOutcome; readonly reason: string | null } {
+): Foreseen {
   if (execution_state === 'failed') return { outcome: 'nothing_to_undo', reason };
   if (ref !== null && isRead(terms, ref)) return { outcome: 'nothing_to_undo', reason: 'READ_ONLY' };
   if (recoverability === 'compensated') return { outcome: 'nothing_to_undo', reason: 'COMPENSATED' };

@@ -1,7 +1,21 @@
 // A preview says of each effect what an undo would do, in the order in which it would be done (B3).
 import { describe, expect, it } from '@jest/globals';
-import { executed, intent, ledger, NOW, planned, refund, TRIGGERED, RUN } from '../core/ledger.testing.js';
+import { contractDigest } from '@recourse/contract';
+import type { BroadcastView } from '@recourse/event-log';
+import {
+  contractText,
+  executed,
+  intent,
+  ledger,
+  NOW,
+  planned,
+  refund,
+  TRIGGERED,
+  RUN,
+} from '../core/ledger.testing.js';
 import { mutationIdOf } from '../core/executions.js';
+import { boundNowIn } from './bound-now.view.js';
+import type { BoundNowOf } from './bound-now.view.js';
 import { undoPreview } from './undo-preview.query.js';
 import type { PreviewAsked } from './undo-preview.query.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
@@ -22,7 +36,16 @@ const ran = (...effects: readonly ReturnType<typeof effect>[]) =>
 const mutationsOf = (run: ReturnType<typeof ran>): readonly Mutation[] =>
   run.rows('mutation').map(({ doc }) => doc as Mutation); // rows of this kind are mutations
 
-const asking = (now: number): PreviewAsked => ({ asked: [], erased: new Set(), now });
+/** Under the contract as it stands with these changes; without any, as it was. */
+const standing = (changes: Readonly<Record<string, unknown>> | null): Promise<BoundNowOf> => {
+  const body = contractText({ version: 2, ...changes });
+  const view = new Map<string, Readonly<Record<string, unknown>>>([
+    ['name/*/payments.issue_refund', { digest: contractDigest(body).toString('hex'), body }],
+  ]);
+  return boundNowIn(changes === null ? {} : { view: () => Promise.resolve(view as unknown as BroadcastView) }); // get is all that is asked
+};
+const asThen = await standing(null);
+const asking = (now: number): PreviewAsked => ({ asked: [], erased: new Set(), boundNow: asThen, now });
 
 describe('a preview of an undo', () => {
   it('names the effects last first, who has to agree and for how long', () => {
@@ -70,6 +93,23 @@ describe('a preview of an undo', () => {
     expect(
       undoPreview(RUN, mutation === undefined ? [] : [mutation], asking((mutation?.expires_at ?? 0) + 1)).items[0],
     ).toMatchObject({ outcome: 'cannot_be_undone', reason: 'WINDOW_CLOSED', closes_in_ms: null });
+  });
+
+  it.each([
+    ['more people', { recovery_approval_mode: 'dual_control' }, { outcome: 'leaves_residue', people_needed: 2 }],
+    ['less time', { reversal_window_ms: 60_000 }, { outcome: 'leaves_residue', closes_in_ms: 60_000 - 1_010 }],
+    ['no time any more', { reversal_window_ms: 1_000 }, { outcome: 'cannot_be_undone', reason: 'WINDOW_CLOSED' }],
+    [
+      'people, and no machine',
+      { compensation_mode: { mode: 'manual_runbook', reason: 'by letter', runbook: 'letters.md' } },
+      { outcome: 'cannot_be_undone', reason: 'NO_REVERSAL' },
+    ],
+    ['more time and fewer people', { reversal_window_ms: 90 * 86_400_000, recovery_approval_mode: 'auto' }, {}],
+  ])('counts what the version that stands asks, where it is stricter: %s', async (_what, changes, more) => {
+    const found = mutationsOf(ran(effect('a')));
+    const [then] = undoPreview(RUN, found, asking(NOW + 10)).items;
+    const by = { ...asking(NOW + 10), boundNow: await standing(changes) };
+    expect(undoPreview(RUN, found, by).items).toMatchObject([{ ...(Object.keys(more).length === 0 ? then : more) }]);
   });
 
   it('promises nothing of an effect whose data was erased, and says no other of one that could not be undone anyway', () => {

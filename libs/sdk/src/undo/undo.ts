@@ -19,9 +19,9 @@ export interface PreviewItem {
   readonly residue: string | null;
   /** In minor units; null where no money moved. */
   readonly value: { readonly amount_minor: number; readonly currency: string } | null;
-  /** Different people who have to agree by the contract: more are asked above the risk limit, one fewer where the agent has an owner. Null where nothing can be agreed to. */
+  /** Different people who have to agree by the contract, as it was and as it stands: more are asked by recovery policies and above the risk limit, one fewer where the agent has an owner. Null where nothing can be agreed to. */
   readonly people_needed: number | null;
-  /** Milliseconds; null without a window. */
+  /** Milliseconds, the sooner of both versions; null without a window. */
   readonly closes_in_ms: number | null;
 }
 /** What an undo of a run would do. */
