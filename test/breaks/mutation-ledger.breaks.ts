@@ -3559,6 +3559,8 @@ export const BREAKS: readonly Break[] = [
     find: "  const owner = handles.find(state, body.ref, 'owner');\n",
     replace:
       "  const owner = handles.find(state, body.ref, 'owner');\n  if (owner?.mutation_id === body.mutation_id) return NOTHING;\n",
+  },
+  {
     id: 'b3-preview-of-then-alone',
     requirement: 'B3',
     spec: 'apps/mutation-ledger/src/reads/undo-preview.query.unit.spec.ts',

@@ -2536,6 +2536,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/recovery-orchestrator/src/rules/step/command.decisions.ts',
     find: 'if (!isKeyKnown(step, terms, now, policy))',
     replace: 'if (!isKeyKnown(step, terms, 0, policy))',
+  },
+  {
     id: 'c15-no-work-for-what-is-told-during-a-look',
     requirement: 'C15',
     also: ['C34'],

@@ -83,6 +83,24 @@ export const RAW_READER: Cases<KafkaScene> = {
     expect(await (await rawReader()).readMany([])).toEqual([]);
   },
 
+  'reads many from whoever tells a place when asked for it': async ({ topic, logProducer, rawReader }) => {
+    const log = await topic();
+    await (await logProducer()).send(log, 0, records('a', 2));
+    class Place {
+      get topic(): string {
+        return log;
+      }
+      get partition(): number {
+        return 0;
+      }
+      get offset(): number {
+        return 1;
+      }
+    }
+    const [answer] = await (await rawReader()).readMany([new Place()]);
+    expect(answer === undefined ? [] : valuesOf(answer)).toEqual(['a-1']);
+  },
+
   'fails for all partitions where one is out of range or missing': async ({ topic, logProducer, rawReader }) => {
     const log = await topic();
     await (await logProducer()).send(log, 0, records('a', 1));

@@ -144,7 +144,7 @@ export class BrokerRawReader implements RawReader {
       const led = new Map<Connection, (ReadPosition & { readonly of: ReadPosition })[]>();
       for (const [of, offset] of asked) {
         const broker = await cluster.leaderOf(of.topic, of.partition);
-        led.set(broker, [...(led.get(broker) ?? []), { ...of, offset, of }]);
+        led.set(broker, [...(led.get(broker) ?? []), { topic: of.topic, partition: of.partition, offset, of }]);
       }
       const terms = { ...limits, isolation: this.isolation };
       const answers = await this.polls.first(
