@@ -144,7 +144,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/notifier/src/rules/delivery/occasion.decisions.unit.spec.ts',
     test: 'an item that ends makes way for the next of the same thing',
     file: 'apps/notifier/src/rules/delivery/occasion.decisions.ts',
-    find: 'superseded: [{ key: keyOf(thing), opening: item.opening, only: null }],',
+    find: "superseded: [{ key: keyOf(thing), opening: item.opening, only: item.kind === 'alarm' ? 'reminder' : null }],",
     replace: 'superseded: [],',
   },
   {

@@ -7,8 +7,8 @@ import type { Head } from '@recourse/chain';
 import { ManualClock } from '@recourse/kernel';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import type { Kafka, RawReader } from '@recourse/kafka';
-import { createCodecs, lossReader } from '@recourse/messages';
-import type { Codecs } from '@recourse/messages';
+import { createCodecs, lossReader, recordOf } from '@recourse/messages';
+import type { BodyOf, Codecs } from '@recourse/messages';
 import { Auditor } from './auditor.js';
 import type { AuditorOptions, Witness } from './auditor.js';
 import { HeadBook, TOPIC } from './book/head-book.js';
@@ -198,6 +198,26 @@ export class AuditedCluster {
     return genesisHead({ logId: LOG_ID, topic: LOG, partition, partitionCount: this.partitions });
   }
 
+  /** Whoever can write to the auditor's log, and has no key of its notes, appends what they like. */
+  async forge(records: readonly BookRecord[]): Promise<void> {
+    const [kafka, codecs] = [this.broker.forActor('stranger'), createCodecs(this.registry.forActor('stranger'))];
+    const { key } = this.signer;
+    const book = new HeadBook({ kafka, codecs, logId: LOG_ID, key, now: () => this.clock.now() });
+    await book.readOn();
+    if (!(await book.append(records))) throw new Error('somebody else came first');
+    await book.close();
+  }
+
+  /** Alarms as they stand in the auditor's log, each as often as it was raised. */
+  async raised(): Promise<readonly BodyOf<typeof TOPIC, 'AlarmRaised'>[]> {
+    const reader = await this.kafka.rawReader();
+    const { records } = await reader.read(TOPIC, 0, 0);
+    return records.flatMap(({ value }) => {
+      const record = recordOf(TOPIC, this.#codecs.decodeSync(value));
+      return record?.type === 'AlarmRaised' ? [record.body] : [];
+    });
+  }
+
   /** Sizes that were signed of a partition, oldest first. */
   sizes(topic = LOG, partition = 0): readonly number[] {
     return this.book.signed({ topic, partition }).heads.map(({ size }) => size);
@@ -219,6 +239,7 @@ export class AuditedCluster {
 
   /** A person closes every alarm, as `recourse log close-alarm` does. */
   async close(by: string): Promise<void> {
+    await this.book.readOn();
     const records = [...this.book.open.keys()].map((id): BookRecord => ({
       type: 'AlarmClosed',
       body: { alarm_id: id, by, reason: 'looked at' },

@@ -11,7 +11,7 @@ import { extendsHead, headText, noteText, treeName } from '@recourse/audit';
 import type { NoteSignature, NoteSigner, SignedHead, TreeHead } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
 import type { Clock } from '@recourse/kernel';
-import { raisedRecord } from './book/head-book.js';
+import { raisedBody } from './book/alarm-record.js';
 import type { BookRecord, HeadBook } from './book/head-book.js';
 import { KeptHeads } from './book/kept-heads.js';
 import type { FollowedPartition } from './follower/followed-partition.js';
@@ -247,7 +247,7 @@ export class Auditor {
   }
 
   async #raise(): Promise<void> {
-    const { book, partitions, clock, onAlarm } = this.options;
+    const { book, partitions, clock, signer, onAlarm } = this.options;
     const found = [
       ...partitions.flatMap((partition) => partition.found),
       ...this.#differing.values(),
@@ -258,7 +258,10 @@ export class Auditor {
     const { raised, over, told } = alarmNews(found, { open, closed, told: this.#told, generationOf }, clock.now());
     this.#told = told;
     const records: BookRecord[] = [
-      ...raised.map(raisedRecord),
+      ...raised.map((one): BookRecord => ({
+        type: 'AlarmRaised',
+        body: raisedBody(one, { logId: book.logId, signer }),
+      })),
       ...over.map((id): BookRecord => ({
         type: 'AlarmClosed',
         body: { alarm_id: id, by: 'service:auditor', reason: 'it is no longer so' },

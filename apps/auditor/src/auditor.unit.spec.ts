@@ -1,9 +1,10 @@
 // The auditor: signs what extends what it signed, resumes from its own heads, and raises what was done to a log.
 import { describe, expect, it } from '@jest/globals';
-import { knownHeadOf, noteSigner, parseNote, isSignedBy } from '@recourse/audit';
+import { alarmNote, knownHeadOf, noteSigner, parseNote, isSignedBy } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
 import { AuditedCluster, freshPem, LOG, WIRE } from './auditor.testing.js';
 import type { Witness } from './auditor.js';
+import type { BookRecord } from './book/head-book.js';
 
 const turnsOf = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1)
@@ -335,6 +336,121 @@ describe('an alarm', () => {
     await cluster.turn();
     expect(cluster.alarms()).toEqual([]);
     expect(cluster.book.signed({ topic: LOG, partition: 0 })).toMatchObject({ generation: 1, heads: [{ size: 3 }] });
+  });
+});
+
+const PLACE = { topic: LOG, partition: 0 };
+/** Also an id that the auditor gives: a stranger can work it out. */
+const raisedBy = (id: string, note: string | null = null): BookRecord => ({
+  type: 'AlarmRaised',
+  body: {
+    ...{ alarm_id: id, tenant: '*', run_id: '', finding: 'rewritten', ...PLACE, first_seq: 8, offset: null },
+    ...{ detail: 'made up', owner: 'role:operator', deadline_at: 1, note },
+  },
+});
+const closedBy = (id: string, by = 'ada'): BookRecord => ({
+  type: 'AlarmClosed',
+  body: { alarm_id: id, by, reason: 'made up' },
+});
+const rewrite = async (cluster: AuditedCluster): Promise<void> => {
+  cluster.cut(0);
+  await cluster.write(8, { mark: 1 });
+};
+/** A log of eight records, signed and then written anew, and the alarm on that. */
+const found = async (): Promise<{ cluster: AuditedCluster; id: string; note: string | null }> => {
+  const cluster = await AuditedCluster.start();
+  await cluster.write(8);
+  await cluster.turn();
+  await rewrite(cluster);
+  await cluster.turn();
+  const [{ alarm_id: id, note } = { alarm_id: '', note: null }] = await cluster.raised();
+  return { cluster, id, note };
+};
+const generation = (cluster: AuditedCluster): number => cluster.book.signed(PLACE).generation;
+
+describe('an alarm that somebody else wrote into the log of heads', () => {
+  it('gives up no head once it is closed, and the log that was written anew is found (P11)', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(8);
+    await cluster.turn();
+    await cluster.forge([raisedBy('alm_x'), closedBy('alm_x')]);
+    await rewrite(cluster);
+    await cluster.turn();
+    await cluster.turn();
+    expect([cluster.alarms(), cluster.sizes(), generation(cluster)]).toEqual([[`rewritten in ${LOG}/0`], [8], 0]);
+  });
+
+  it('is nobody’s with the note of another alarm, of a head, or of another key', async () => {
+    const { cluster, note } = await found();
+    const stranger = noteSigner('auditor.spec', 'log', freshPem());
+    const forged = alarmNote({ logId: 'log-1', ...PLACE, generation: 0, id: 'alm_x', finding: 'rewritten' }, stranger);
+    for (const [n, one] of [note, cluster.kept[0]?.note ?? '', forged, 'no note'].entries())
+      await cluster.forge([raisedBy(`alm_${n}`, one), closedBy(`alm_${n}`)]);
+    await cluster.turn();
+    expect([cluster.alarms(), cluster.sizes(), generation(cluster)]).toEqual([[`rewritten in ${LOG}/0`], [8], 0]);
+  });
+
+  it('silences none that the auditor raises, under the same id, open or closed', async () => {
+    const { id } = await found();
+    for (const records of [[raisedBy(id)], [raisedBy(id), closedBy(id)]]) {
+      const cluster = await AuditedCluster.start();
+      await cluster.write(8);
+      await cluster.turn();
+      await cluster.forge(records);
+      await rewrite(cluster);
+      await cluster.turn();
+      expect((await cluster.raised()).filter(({ note }) => note !== null)).toMatchObject([{ alarm_id: id }]);
+      await cluster.forge([raisedBy(id)]);
+      await cluster.close('ada');
+      await cluster.turn();
+      await cluster.turn();
+      expect([cluster.alarms(), generation(cluster)]).toEqual([[], 1]);
+    }
+  });
+
+  it('gives up no others where it is one that the auditor had raised of heads before them', async () => {
+    const { cluster, id, note } = await found();
+    await cluster.close('ada');
+    await cluster.turn();
+    await cluster.turn();
+    expect([generation(cluster), cluster.sizes()]).toEqual([1, [8]]);
+    await cluster.forge([raisedBy(id, note), closedBy(id)]);
+    cluster.cut(0);
+    await cluster.write(9, { mark: 2 });
+    await cluster.turn();
+    expect([cluster.alarms(), generation(cluster), cluster.sizes()]).toEqual([[`rewritten in ${LOG}/0`], 1, [8]]);
+  });
+});
+
+describe('an alarm of an earlier version, without a note,', () => {
+  it('is raised again with one, and gives up its heads once that one is closed', async () => {
+    const { id } = await found();
+    const cluster = await AuditedCluster.start();
+    await cluster.write(8);
+    await cluster.turn();
+    await rewrite(cluster);
+    await cluster.forge([raisedBy(id)]);
+    await cluster.restart();
+    await cluster.turn();
+    expect((await cluster.raised()).map(({ alarm_id, note }) => [alarm_id, note !== null])).toEqual([
+      [id, false],
+      [id, true],
+    ]);
+    await cluster.close('ada');
+    await cluster.turn();
+    await cluster.turn();
+    expect([cluster.alarms(), generation(cluster), cluster.sizes()]).toEqual([[], 1, [8]]);
+  });
+
+  it('that was closed began a generation: heads signed since say so, also where their log is lost', async () => {
+    const { cluster } = await found();
+    await cluster.close('ada');
+    await cluster.turn();
+    await cluster.turn();
+    cluster.broker.truncate('recourse.signed-heads', 0, 0);
+    await cluster.restart({ withKept: true });
+    await cluster.turn();
+    expect([cluster.alarms(), generation(cluster), cluster.sizes()]).toEqual([[`heads_lost in ${LOG}/0`], 1, [8]]);
   });
 });
 

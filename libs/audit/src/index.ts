@@ -1,3 +1,5 @@
+export { alarmNote, readSignedAlarm } from './alarm-note.js';
+export type { AlarmSaid } from './alarm-note.js';
 export { HashTree } from './hash-tree.js';
 export { headsText, notesIn, readHeads, textPieces } from './heads-file.js';
 export { NodeFiles, NodeList } from './node-store.js';

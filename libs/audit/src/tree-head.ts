@@ -73,7 +73,8 @@ export function parseHeadText(text: string): TreeHead | null {
   return of === null || said === null || !isTree ? null : { ...of, size: Number(size), root, ...said };
 }
 
-function treeIn(origin: string): TreeOf | null {
+/** Reads the first line of a head; null for any other text. */
+export function treeIn(origin: string): TreeOf | null {
   const of = ORIGIN.exec(origin);
   if (of === null) return null;
   const [logId = '', topic = '', partition = '0', generation = '0'] = of.slice(1);

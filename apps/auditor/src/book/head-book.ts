@@ -6,6 +6,7 @@
 //   B1. A head counts only with the auditor's signature: who can write to the topic cannot sign.
 //   B2. What was not accepted is read again before anything else is appended.
 //   B3. What it keeps does not grow with the heads that were ever signed.
+//   B4. Heads are given up only with an alarm that the auditor signed about them: who can write to the topic cannot make it forget one.
 import { ChainReader, FRAME_SIZE, genesisHead, leafHash, schemaIdOf } from '@recourse/chain';
 import { originOf, readSignedHead, treeName } from '@recourse/audit';
 import type { NoteKey, SignedHead } from '@recourse/audit';
@@ -14,9 +15,9 @@ import { handsOutNothing } from '@recourse/kafka';
 import type { Kafka, LogProducer, OutgoingRecord, RawReader } from '@recourse/kafka';
 import { recordOf } from '@recourse/messages';
 import type { BodyOf, Codecs, RecordTypeOf } from '@recourse/messages';
-import { contradicts } from '../rules/alarm/alarm.decisions.js';
-import type { Alarm, AlarmKind } from '../rules/alarm/alarm.messages.js';
-import { DETAILS } from '../rules/alarm/alarm.messages.js';
+import { givesUp } from '../rules/alarm/alarm.decisions.js';
+import type { Alarm } from '../rules/alarm/alarm.messages.js';
+import { alarmOf } from './alarm-record.js';
 import { HeadLine } from './head-line.js';
 
 export const TOPIC = 'recourse.signed-heads';
@@ -56,6 +57,9 @@ export class HeadBook {
 
   readonly topic = TOPIC;
   readonly partition = PARTITION;
+  get logId(): string {
+    return this.options.logId;
+  }
   /** Where the next read begins. */
   get offset(): number {
     return this.#offset;
@@ -74,6 +78,7 @@ export class HeadBook {
 
   /** Keeps a head, also one that stands elsewhere than in the log: in the auditor's file. */
   learn(head: SignedHead): void {
+    if (head.logId === this.logId) this.#reach(head, head.generation);
     const line = this.#lines.get(originOf(head)) ?? new HeadLine();
     this.#lines.set(originOf(head), line);
     line.add(head);
@@ -149,7 +154,7 @@ export class HeadBook {
         for (const { note } of record.body.heads) this.#foldHead(note, onHead);
         return;
       case 'AlarmRaised':
-        this.open.set(record.body.alarm_id, alarmOf(record.body));
+        this.#foldRaised(alarmOf(record.body, this.options));
         return;
       case 'AlarmClosed':
         this.#foldClosed(record.body);
@@ -163,59 +168,30 @@ export class HeadBook {
     onHead(head);
   }
 
+  /** What bears no note takes the place of none that does. */
+  #foldRaised(alarm: Alarm): void {
+    if (alarm.generation === null && (this.open.get(alarm.id)?.generation ?? null) !== null) return;
+    this.open.set(alarm.id, alarm);
+  }
+
   /** With an alarm that contradicts its heads a person gives them up: the next head begins another generation. */
   #foldClosed({ alarm_id: id, by }: BodyOf<typeof TOPIC, 'AlarmClosed'>): void {
     const alarm = this.open.get(id);
     this.open.delete(id);
-    if (alarm === undefined || by === 'service:auditor') return;
+    if (alarm === undefined || alarm.generation === null || by === 'service:auditor') return;
     this.closed.add(id);
-    if (contradicts(alarm.kind))
-      this.#generations.set(treeName(alarm), (this.#generations.get(treeName(alarm)) ?? 0) + 1);
+    const { generation } = this.signed(alarm);
+    if (givesUp(alarm, generation)) this.#reach(alarm, generation + 1);
+  }
+
+  /** A head that the auditor signed says which generation it had come to, also where nothing else does any more. */
+  #reach(place: { readonly topic: string; readonly partition: number }, generation: number): void {
+    const name = treeName(place);
+    if (generation > (this.#generations.get(name) ?? 0)) this.#generations.set(name, generation);
   }
 }
 
 function decidedAtOf(decoded: ReturnType<Codecs['decodeSync']>): number {
   if (decoded.kind !== 'decoded') return 0;
   return Number((decoded.body as { readonly decided_at?: unknown }).decided_at ?? 0);
-}
-
-function alarmOf(body: BodyOf<typeof TOPIC, 'AlarmRaised'>): Alarm {
-  const {
-    alarm_id: id,
-    finding,
-    topic,
-    partition,
-    first_seq: seq,
-    offset,
-    detail,
-    owner,
-    deadline_at: deadlineAt,
-  } = body;
-  return { id, kind: kindOf(finding), topic, partition, seq, offset, detail, owner, deadlineAt };
-}
-
-/** A finding that is newer than this build contradicts as much as any other. */
-function kindOf(finding: string): AlarmKind {
-  return Object.hasOwn(DETAILS, finding) ? (finding as AlarmKind) : 'rewritten';
-}
-
-/** The record of an alarm. */
-export function raisedRecord(alarm: Alarm): BookRecord {
-  const { id, kind, topic, partition, seq, offset, detail, owner, deadlineAt } = alarm;
-  return {
-    type: 'AlarmRaised',
-    body: {
-      alarm_id: id,
-      tenant: '*',
-      run_id: '',
-      finding: kind,
-      topic,
-      partition,
-      first_seq: seq,
-      offset,
-      detail: `${treeName(alarm)}: ${detail}`,
-      owner,
-      deadline_at: deadlineAt,
-    },
-  };
 }

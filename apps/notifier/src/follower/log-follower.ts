@@ -180,7 +180,7 @@ export class LogFollower {
   }
 }
 
-/** News of a page: what was queued and is over within the page was never queued. */
+/** News of a page: what was queued and nobody needs any more within the page was never queued. */
 class PageOfNews {
   readonly #queued = new Map<string, Delivery>();
   readonly #superseded: Superseding[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LogPosition, PlacedRecord } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
-import { BUDGETS, endpoint, RECOVERIES, recordOf } from '../items.testing.js';
+import { BUDGETS, endpoint, HEADS, RECOVERIES, recordOf } from '../items.testing.js';
 import type { FollowedLog } from '../core.js';
 import { LogFollower } from './log-follower.js';
 import type { FollowedPartition } from './followed-partition.js';
@@ -119,6 +119,20 @@ describe('who follows a log', () => {
         ['s1', 'ended', NOW],
         ['s2', 'opened', NOW],
         ['s2', 'reminder', 80_000],
+      ]);
+    },
+  );
+
+  it.each([1, 100])(
+    'tells of an alarm that was over before anybody was told, and reminds nobody of it (P11): pages of %i',
+    async (pageSize) => {
+      const [log, store] = [new Log(pageSize, HEADS), new MemoryNotifierStore()];
+      log.add('AlarmRaised', { alarm_id: 'alm-9', tenant: '*', topic: RECOVERIES, deadline_at: 90_000 });
+      log.add('AlarmClosed', { alarm_id: 'alm-9' });
+      await follower(log, store).readOn();
+      expect(await queuedIn(store)).toEqual([
+        ['alm-9', 'ended', NOW],
+        ['alm-9', 'opened', NOW],
       ]);
     },
   );

@@ -47,6 +47,8 @@ export interface AlarmRaised {
   readonly owner: string;
   /** By when; epoch milliseconds. */
   readonly deadline_at: number;
+  /** The auditor's signed note over id, finding and place: only an alarm with one gives up heads once it is closed. Null where an earlier version raised it. */
+  readonly note: string | null;
 }
 
 /** The auditor signed what it read. */

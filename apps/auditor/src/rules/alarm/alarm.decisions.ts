@@ -19,7 +19,7 @@ export interface AlarmNews {
 /** Alarms that were raised, and which of them are open. */
 export interface Alarms {
   readonly open: ReadonlyMap<string, Alarm>;
-  /** A person has seen and closed it: the same is not raised again. */
+  /** A person has seen and closed it, and this auditor had raised it: the same is not raised again. */
   readonly closed: ReadonlySet<string>;
   /** Ids of findings for which an open alarm stood, and that are still there: who closed it has seen them, too. */
   readonly told: ReadonlySet<string>;
@@ -27,11 +27,14 @@ export interface Alarms {
   readonly generationOf: (place: Pick<Found, 'topic' | 'partition'>) => number;
 }
 
-/** What is new against what is open: one alarm for all that is found of one kind in one partition, wherever in it. */
+/**
+ * What is new against what is open: one alarm for all that is found of one kind in one partition, wherever in it. What somebody else
+ * wrote down as an alarm, or an earlier version without a note, stands for none.
+ */
 export function alarmNews(found: readonly Found[], alarms: Alarms, now: number): AlarmNews {
   const { open, closed, told, generationOf } = alarms;
   const all = asRestored(found).map((one) => ({ ...one, id: alarmId(one, generationOf(one)) }));
-  const isOpen = new Set([...open.values()].map(subjectOf));
+  const isOpen = new Set([...open.values()].filter((one) => isAbout(one, generationOf(one))).map(subjectOf));
   const isFound = new Set(all.map(subjectOf));
   const isSeen = ({ id, kind }: Pick<Alarm, 'id' | 'kind'>): boolean =>
     told.has(id) || (closed.has(id) && !isAnywhere(kind));
@@ -41,10 +44,21 @@ export function alarmNews(found: readonly Found[], alarms: Alarms, now: number):
     detail: DETAILS[one.kind],
     owner: OWNER,
     deadlineAt: now + patience(one.kind),
+    generation: generationOf(one),
   }));
   const over = [...open.values()].filter((one) => isPassing(one.kind) && !isFound.has(subjectOf(one)));
   const stillTold = all.filter((one) => isOpen.has(subjectOf(one)) || told.has(one.id));
   return { raised, over: over.map(({ id }) => id), told: new Set(stillTold.map(({ id }) => id)) };
+}
+
+/** Did this auditor raise it, and of heads that still count? What contradicts no head does so whatever heads there are. */
+function isAbout({ kind, generation }: Alarm, current: number): boolean {
+  return generation !== null && (!contradicts(kind) || generation === current);
+}
+
+/** Does a person who closes it give up the heads that count now? Only where this auditor said that something contradicts these very ones. */
+export function givesUp(alarm: Alarm, current: number): boolean {
+  return contradicts(alarm.kind) && isAbout(alarm, current);
 }
 
 /** Several logs that lost their tails at once were set back together. */

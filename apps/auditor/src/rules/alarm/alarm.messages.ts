@@ -29,6 +29,8 @@ export interface Alarm extends Found {
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly deadlineAt: number;
+  /** Of the heads that it was raised about, as its note says; null without a note of this auditor: somebody else may have written it. */
+  readonly generation: number | null;
 }
 
 /** Findings that contradict a signed head: nothing is signed behind them until a person has closed the alarm. */

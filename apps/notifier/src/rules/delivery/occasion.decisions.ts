@@ -4,7 +4,7 @@
 //
 // Invariants
 //   W1. The same endpoint, item and occasion is the same webhook id, whoever computes it and whenever.
-//   W2. What is queued about an item ends with the item; a reminder follows its deadline.
+//   W2. What is queued about an item ends with the item; a reminder follows its deadline. That an alarm was raised is told also when it is over.
 import { deriveId } from '@recourse/kernel';
 import type { OpenItem, Place, Thing, WaitingThing } from '../item/item.messages.js';
 import { keyOf } from '../item/item.messages.js';
@@ -69,11 +69,12 @@ function movedOf(thing: Thing, item: OpenItem, endpoints: readonly Endpoint[]): 
   };
 }
 
+/** An alarm has to be heard of, whoever says that it is over and however soon. */
 function endedOf(thing: Thing, item: OpenItem, endpoints: readonly Endpoint[], place: Place): News {
   const told = concerned(thing, item, endpoints).filter(({ tellsEnds }) => tellsEnds);
   return {
     queued: told.map((endpoint) => deliveryOf(endpoint, thing, item, { occasion: 'ended', at: place.at })),
-    superseded: [{ key: keyOf(thing), opening: item.opening, only: null }],
+    superseded: [{ key: keyOf(thing), opening: item.opening, only: item.kind === 'alarm' ? 'reminder' : null }],
   };
 }
 
