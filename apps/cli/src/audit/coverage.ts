@@ -4,12 +4,21 @@
 //   C1. A log with records and no head is found, however young its records say they are: whoever wrote them says that, and whoever
 //       takes heads away takes what they showed with them.
 //   C2. A head of nothing covers nothing.
+//   C3. Who holds a head is told when another generation took its place: whoever has the auditor's key says that a person gave it up.
 import type { SignedHead } from '@recourse/audit';
 import { partitionName, withFindings } from './report.js';
+import type { HeadsGivenUp } from './findings.js';
 import type { PartitionReport, SignedTo } from './report.js';
 
 /** The auditor's own log: it signs heads of every other. */
 export const HEADS_TOPIC = 'recourse.signed-heads';
+
+/** Heads that a reader trusts, all of the logs that are read. */
+export interface TrustedHeads {
+  readonly heads: readonly SignedHead[];
+  /** Those among them that the reader brought: they do not go away by what the log of heads says. */
+  readonly held: readonly SignedHead[];
+}
 
 interface Length {
   readonly topic: string;
@@ -20,9 +29,27 @@ interface Length {
 
 /** Of the newest generation of each log, by its name. */
 export function currentHeads(heads: readonly SignedHead[]): readonly SignedHead[] {
+  const newest = generationsOf(heads);
+  return heads.filter((head) => head.generation === newest.get(nameOf(head)));
+}
+
+/** The newest generation of each log, by its name. */
+function generationsOf(heads: readonly SignedHead[]): ReadonlyMap<string, number> {
   const newest = new Map<string, number>();
   for (const head of heads) newest.set(nameOf(head), Math.max(head.generation, newest.get(nameOf(head)) ?? 0));
-  return heads.filter((head) => head.generation === newest.get(nameOf(head)));
+  return newest;
+}
+
+/** What is found of logs whose heads the reader holds, and a newer generation took the place of; by name. */
+export function givenUp({ heads, held }: TrustedHeads): ReadonlyMap<string, HeadsGivenUp> {
+  const newest = generationsOf(heads);
+  const older = held.filter((head) => head.generation < (newest.get(nameOf(head)) ?? 0));
+  return new Map(
+    Array.from(generationsOf(older), ([name, generation]) => [
+      name,
+      { kind: 'heads_given_up', generation, newer: newest.get(name) ?? 0 },
+    ]),
+  );
 }
 
 /** Logs that hold records of which no head says anything. */
@@ -32,16 +59,15 @@ export function uncovered<T extends Length>(lengths: readonly T[], heads: readon
 }
 
 /** Reports with the newest head that each log was compared with; those that lack one say so, as do all where there is none at all. */
-export function withCoverage(
-  reports: readonly PartitionReport[],
-  heads: readonly SignedHead[],
-): readonly PartitionReport[] {
-  const covered = newestOf(heads);
+export function withCoverage(reports: readonly PartitionReport[], trusted: TrustedHeads): readonly PartitionReport[] {
+  const { heads } = trusted;
+  const [covered, replaced] = [newestOf(heads), givenUp(trusted)];
   const open = new Set(uncovered(reports, heads));
   return reports.map((report, index) => {
     const isFound = open.has(report) || (covered.size === 0 && open.size === 0 && index === 0);
     const compared = { ...report, signed_head: covered.get(nameOf(report)) ?? null };
-    return isFound ? withFindings(compared, [{ kind: 'heads_missing' }]) : compared;
+    const lost = replaced.get(nameOf(report));
+    return withFindings(compared, [...(isFound ? [{ kind: 'heads_missing' } as const] : []), ...(lost ? [lost] : [])]);
   });
 }
 
@@ -50,7 +76,8 @@ function newestOf(heads: readonly SignedHead[]): ReadonlyMap<string, SignedTo> {
   for (const head of currentHeads(heads)) {
     const name = nameOf(head);
     if (head.head === null || head.size <= (newest.get(name)?.size ?? 0)) continue;
-    newest.set(name, { size: head.size, signed_at: new Date(head.signedAt).toISOString() });
+    const { size, generation, signedAt } = head;
+    newest.set(name, { size, generation, signed_at: new Date(signedAt).toISOString() });
   }
   return newest;
 }

@@ -72,7 +72,7 @@ describe('a log that no head of the auditor covers', () => {
     const log = (topic: string, head_seq: number) => ({ ...unverified(topic, 0), head_seq });
     const reports = [log('recourse.mutations', 3), log('recourse.budgets', 0), log(HEADS, 9)];
     const found = (heads: readonly SignedHead[], of = reports): readonly string[] =>
-      withCoverage(of, heads)
+      withCoverage(of, { heads, held: [] })
         .filter(({ findings }) => findings.some(({ kind }) => kind === 'heads_missing'))
         .map(({ topic }) => topic);
     expect(found([])).toEqual(['recourse.mutations']);
@@ -89,6 +89,8 @@ describe('a log that no head of the auditor covers', () => {
     ]);
     expect(await watched([headOf(LOG, 1)])).toEqual([[]]);
     expect(await watched(null)).toEqual([[]]);
+    const [news = []] = await watched([headOf(LOG, 1), { ...headOf(LOG, 1), generation: 1 }]);
+    expect(news.map(({ finding }) => finding.kind)).toEqual(['heads_given_up']);
   });
 });
 
@@ -142,7 +144,7 @@ describe('a log at the brokers that has only begun', () => {
 describe('a log with heads', () => {
   it('is told with the newest it was compared with, and when that was signed', async () => {
     await writeSignedDump(join(folder, 'sound'), { sizes: [4, 9], count: 12 });
-    const signed_head = { size: 9, signed_at: '2027-01-15T08:00:00.000Z' };
+    const signed_head = { size: 9, generation: 0, signed_at: '2027-01-15T08:00:00.000Z' };
     expect(reportIn(await verify('sound', '--json')).partitions[0]).toMatchObject({ topic: LOG, signed_head });
     const { code, out } = await verify('sound');
     expect(code).toBe(0);
@@ -183,7 +185,8 @@ async function watched(
   const { line } = chained(codecs, LOG)('Progress', { cursors: [], reacted_seq: 1 }, 'key');
   await (await broker.logProducer()).send(LOG, 0, [line]);
   return withScratch(async (scratch) => {
-    const asked = { kafka: broker, registry, logId: LOG_ID, topics, known, scratch, signed };
+    const trusted = signed === null ? null : { heads: signed, held: signed };
+    const asked = { kafka: broker, registry, logId: LOG_ID, topics, known, scratch, signed: trusted };
     for await (const { news } of watchTopics(asked)) return [news];
     return [];
   });

@@ -4,12 +4,20 @@ import type { Finding } from '@recourse/chain';
 /** What knows of a log that is not there. */
 export type LogNamedBy = 'an older head' | 'the other partitions' | 'the list of logs';
 
+/** The reader holds heads of a generation, and a newer one took its place. */
+export interface HeadsGivenUp {
+  readonly kind: 'heads_given_up';
+  readonly generation: number;
+  readonly newer: number;
+}
+
 /** What shows in the material itself, before any chain is followed. */
 export type MaterialFinding =
   | { readonly kind: 'topic_missing' }
   /** `offset` is the first that the broker still has. */
   | { readonly kind: 'cut_front'; readonly offset: number }
   | { readonly kind: 'heads_missing' }
+  | HeadsGivenUp
   | { readonly kind: 'file_missing'; readonly file: string }
   | { readonly kind: 'log_missing'; readonly named_by: LogNamedBy }
   | { readonly kind: 'partition_repeated'; readonly file: string; readonly first: string }
@@ -48,6 +56,7 @@ const MATERIAL = {
   topic_missing: true,
   cut_front: true,
   heads_missing: true,
+  heads_given_up: true,
   file_missing: true,
   log_missing: true,
   partition_repeated: true,
@@ -69,6 +78,8 @@ function ofMaterial(finding: MaterialFinding): string {
       return `the front was cut: the broker holds nothing before offset ${finding.offset}, and a log is never trimmed`;
     case 'heads_missing':
       return 'no head that this auditor signed says anything of it: the auditor has not come to it yet, the key is of another, or heads were taken out';
+    case 'heads_given_up':
+      return `the auditor signs generation ${finding.newer}, and you hold heads of generation ${finding.generation}: somebody gave those up, and the history that they are of. Ask who closed which alarm, and why. What you hold is compared all the same; once you know, hand over heads of generation ${finding.newer} alone`;
     case 'file_missing':
       return `${finding.file} is listed in the manifest and is not there`;
     case 'log_missing':

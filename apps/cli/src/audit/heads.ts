@@ -12,6 +12,7 @@ import type { Codecs } from '@recourse/messages';
 import { z } from 'zod';
 import { CliProblem } from '../problem.js';
 import { currentHeads, HEADS_TOPIC } from './coverage.js';
+import type { TrustedHeads } from './coverage.js';
 import { filesOf } from './dump.js';
 import { headerOf, loadedCodecs, recordsIn } from './dump-file.js';
 import type { ReadDump } from './dump-signed.js';
@@ -124,20 +125,20 @@ function noHeads(file: string, { name }: NoteKey, cause?: unknown): CliProblem {
   });
 }
 
-/** Which heads none of these says already. */
-export function lackedBy(heads: readonly SignedHead[]): (head: SignedHead) => boolean {
-  const said = new Set(heads.map(sayingOf));
-  return (head) => !said.has(sayingOf(head));
+/** Which of these says the same as a head, if any does. */
+export function sameAmong(heads: readonly SignedHead[]): (head: SignedHead) => SignedHead | undefined {
+  const said = new Map(heads.map((head) => [sayingOf(head), head]));
+  return (head) => said.get(sayingOf(head));
 }
 
 function sayingOf(head: SignedHead): string {
   return `${originOf(head)} ${String(head.size)} ${String(head.nextOffset)} ${head.root.toString('base64')}`;
 }
 
-/** Heads of the newest generation of each log, as a verification compares with them. */
-export function knownOf(heads: readonly SignedHead[]): KnownHeads {
+/** Heads of the newest generation of each log, as a verification compares with them; of those that the caller holds, of any. */
+export function knownOf({ heads, held }: TrustedHeads): KnownHeads {
   const known = new Map<string, KnownHead[]>();
-  for (const head of currentHeads(heads)) {
+  for (const head of new Set([...currentHeads(heads), ...held])) {
     const one = knownHeadOf(head);
     if (one !== null) known.set(treeName(head), [...(known.get(treeName(head)) ?? []), one]);
   }

@@ -8,6 +8,8 @@ import type { MaterialFinding, NamedFinding } from './findings.js';
 /** The newest signed head that a log was compared with. */
 export interface SignedTo {
   readonly size: number;
+  /** How often a person gave up the heads before. */
+  readonly generation: number;
   /** By the auditor's clock. */
   readonly signed_at: string;
 }
@@ -139,7 +141,9 @@ export function describeReport({ ok, signatures, auditor, partitions }: AuditRep
 }
 
 const signedTo = ({ signed_head: head }: PartitionReport): string | null =>
-  head === undefined || head === null ? null : `${String(head.size)} at ${head.signed_at}`;
+  head === undefined || head === null
+    ? null
+    : `${String(head.size)}${head.generation === 0 ? '' : ` of generation ${String(head.generation)}`} at ${head.signed_at}`;
 
 /** How old what was shown is: a dump of last year is sound, too. */
 function comparedWith(auditor: string, partitions: readonly PartitionReport[]): string {

@@ -30,7 +30,13 @@ export async function writeSignedDump(
     sizes,
     count = sizes.at(-1) ?? 0,
     mark = 0,
-  }: { readonly sizes: readonly number[]; readonly count?: number; readonly mark?: number },
+    generation = 0,
+  }: {
+    readonly sizes: readonly number[];
+    readonly count?: number;
+    readonly mark?: number;
+    readonly generation?: number;
+  },
 ): Promise<readonly SignedHead[]> {
   mkdirSync(folder, { recursive: true });
   const registry = new MemoryRegistry().forActor('owner');
@@ -45,7 +51,7 @@ export async function writeSignedDump(
     const { line, hash } = write('Progress', { cursors: [], reacted_seq: n + 1_000 * mark }, `key-${n % 3}`);
     records.push(line);
     tree.append(hash);
-    if (sizes.includes(n + 1)) heads.push(signedHead(n + 1, tree.root(), hash));
+    if (sizes.includes(n + 1)) heads.push(signedHead({ size: n + 1, root: tree.root(), head: hash, generation }));
   }
   const sign = chained(codecs, HEADS);
   const said = heads.map(
@@ -76,9 +82,9 @@ export function chained(
   };
 }
 
-function signedHead(size: number, root: Buffer, head: Buffer): SignedHead {
-  const of = { logId: LOG_ID, topic: LOG, partition: 0, generation: 0 };
-  return signed({ ...of, size, root, head, nextOffset: size, firstOffset: 0, signedAt: 1_800_000_000_000 });
+function signedHead(head: Pick<TreeHead, 'size' | 'root' | 'head' | 'generation'>): SignedHead {
+  const of = { logId: LOG_ID, topic: LOG, partition: 0 };
+  return signed({ ...of, ...head, nextOffset: head.size, firstOffset: 0, signedAt: 1_800_000_000_000 });
 }
 
 function signed(head: TreeHead): SignedHead {

@@ -106,6 +106,18 @@ describe('a dump with signed heads', () => {
     expect(roots[0]).toBe(roots[1]);
   });
 
+  it('is compared with the heads that somebody kept, also where its own are of a newer generation, and says so (P11)', async () => {
+    await writeSignedDump(join(folder, 'given-up'), { sizes: [4], mark: 1, generation: 1 });
+    expect(await foundIn('given-up', ...TRUST)).toEqual([]);
+    expect(await foundIn('given-up', ...TRUST, '--heads', 'heads.notes')).toEqual(['heads_given_up', 'forked']);
+    expect(await foundIn('given-up', ...TRUST, '--from-head', 'heads.notes')).toContain('heads_given_up');
+    const newer = await writeSignedDump(join(folder, 'newer'), { sizes: [4], generation: 1 });
+    writeFileSync(join(folder, 'newer.notes'), headsText(newer));
+    expect(await foundIn('newer', ...TRUST, '--heads', 'newer.notes')).toEqual([]);
+    const { out } = await recourse('audit', 'verify', '--dump', 'newer', '--log', LOG, ...TRUST);
+    expect(out).toContain('4 of generation 1 at 2027-01-15T08:00:00.000Z');
+  });
+
   it('is verified with the key that was printed into a file', async () => {
     const { code, out } = await recourse('audit', 'new-key', 'auditor.other', '--out', 'other.pem');
     writeFileSync(join(folder, 'other.vkey'), `${out}\n`);

@@ -1,13 +1,13 @@
 // Verifies logs as they grow: whoever watches keeps the heads, so that nothing before them can change unseen.
 //
 // Boundary: asks anew at each look which partitions there are. A log never gets others; a topic that was made anew has.
-import type { SignedHead } from '@recourse/audit';
 import type { KnownHead } from '@recourse/chain';
 import type { Kafka, RawReader, SchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import type { NamedFinding } from './findings.js';
-import { uncovered } from './coverage.js';
+import { givenUp, uncovered } from './coverage.js';
+import type { TrustedHeads } from './coverage.js';
 import { named } from './findings.js';
 import { goneFrom } from './lost-logs.js';
 import { PartitionAudit } from './partition-audit.js';
@@ -25,7 +25,7 @@ export interface WatchOptions {
   readonly known: KnownHeads;
   readonly scratch: Scratch;
   /** Heads of the auditor as watching begins: a log that holds records then and none of them is found. Null: no key was given. */
-  readonly signed: readonly SignedHead[] | null;
+  readonly signed: TrustedHeads | null;
 }
 
 /** What a look brought: how much was read, and what was not found before. */
@@ -193,14 +193,15 @@ const newsOf = (reports: readonly PartitionReport[]): Look['news'] =>
   );
 
 /** Without any head at all the first log is named, so that a key that signed nothing never passes. */
-function unsignedIn(
-  lengths: readonly (Place & { readonly head_seq: number })[],
-  heads: readonly SignedHead[],
-): Look['news'] {
+function unsignedIn(lengths: readonly (Place & { readonly head_seq: number })[], trusted: TrustedHeads): Look['news'] {
+  const { heads } = trusted;
   const open = uncovered(lengths, heads);
   const found = open.length === 0 && heads.length === 0 ? lengths.slice(0, 1) : open;
-  return found.map(({ topic, partition }) => ({
+  const missing = found.map(({ topic, partition }) => ({
     partition: partitionName(topic, partition),
     finding: named({ kind: 'heads_missing' }),
   }));
+  const names = new Set(lengths.map(({ topic, partition }) => partitionName(topic, partition)));
+  const replaced = [...givenUp(trusted)].filter(([name]) => names.has(name));
+  return [...missing, ...replaced.map(([partition, finding]) => ({ partition, finding: named(finding) }))];
 }

@@ -124,11 +124,10 @@ async function watch(session: Session, options: WatchCommandOptions): Promise<Ex
   const topics = options.log === undefined ? LOG_TOPICS : [options.log];
   const trusted = await trustOfTopics(session, options, topics);
   const { kafka, registry, logId } = cluster(session);
-  const heads = trusted === null ? new Map() : knownOf(trusted.heads);
-  const signed = trusted?.heads ?? null;
+  const heads = trusted === null ? new Map() : knownOf(trusted);
   return withScratch(async (scratch) => {
     let looks = 0;
-    for await (const look of watchTopics({ kafka, registry, logId, topics, known: heads, scratch, signed })) {
+    for await (const look of watchTopics({ kafka, registry, logId, topics, known: heads, scratch, signed: trusted })) {
       looks += 1;
       tell(session, look);
       if (look.news.length > 0) return 'found';

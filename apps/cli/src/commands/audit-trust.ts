@@ -4,11 +4,12 @@ import type { NoteKey, SignedHead } from '@recourse/audit';
 import { createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry, Signing } from '@recourse/kafka';
 import { uncovered } from '../audit/coverage.js';
+import type { TrustedHeads } from '../audit/coverage.js';
 import { logIdsIn } from '../audit/dump.js';
 import type { ReadDump } from '../audit/dump-signed.js';
 import { withFirstHeads } from '../audit/first-heads.js';
 import type { HeadsLook } from '../audit/first-heads.js';
-import { auditorKey, headsInDump, headsInFile, headsInTopic, lackedBy } from '../audit/heads.js';
+import { auditorKey, headsInDump, headsInFile, headsInTopic, sameAmong } from '../audit/heads.js';
 import { lengthsOf } from '../audit/topics.js';
 import { known, OPERATOR } from '../config.js';
 import { kafkaAs } from '../kafka.js';
@@ -27,10 +28,9 @@ export interface TrustOptions {
   readonly fromHead?: string;
 }
 
-/** Heads of one auditor, all of the logs that are read. */
-export interface Trusted {
+/** Heads of one auditor. */
+export interface Trusted extends TrustedHeads {
   readonly key: NoteKey;
-  readonly heads: readonly SignedHead[];
 }
 
 /**
@@ -51,12 +51,17 @@ export async function trustOf(session: Session, options: TrustOptions): Promise<
   const heads = Array.from(
     await (folder === undefined ? headsInTopic(cluster(session), key) : headsInDump(dumpIn(session, folder), key)),
   );
-  // A file of years has what the log of heads has, too: it is kept once.
+  const held: SignedHead[] = [];
   for (const one of [file, fromHead].filter((name) => name !== undefined)) {
-    const isLacked = lackedBy(heads);
-    for (const head of headsInFile(resolve(session.folder, one), key)) if (isLacked(head)) heads.push(head);
+    const same = sameAmong(heads);
+    for (const head of headsInFile(resolve(session.folder, one), key)) {
+      // A file of years has what the log of heads has, too: it is kept once.
+      const known = same(head);
+      if (known === undefined) heads.push(head);
+      held.push(known ?? head);
+    }
   }
-  return { key, heads: [...ofLogs(heads, session, options)] };
+  return { key, heads: [...ofLogs(heads, session, options)], held: [...ofLogs(held, session, options)] };
 }
 
 /** Heads of the logs that are read. */

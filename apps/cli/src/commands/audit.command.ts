@@ -92,7 +92,7 @@ async function verify(session: Session, options: VerifyOptions): Promise<AuditRe
     ? trustOfTopics(session, options, topicsOf(options.log))
     : trustOf(session, options));
   const earlier = options.against === undefined ? new Map() : headsOfEarlier(resolve(session.folder, options.against));
-  const heads = merged(trusted === null ? new Map() : knownOf(trusted.heads), earlier);
+  const heads = merged(trusted === null ? new Map() : knownOf(trusted), earlier);
   const starts = startsIn(session, options, trusted?.key ?? null);
   const onProgress = progressOf(session);
   try {
@@ -123,7 +123,7 @@ function judged(
   reports: readonly PartitionReport[],
   { trusted, signing }: { readonly trusted: Trusted | null; readonly signing: Signing | null },
 ): AuditReport {
-  const compared = trusted === null ? reports : withCoverage(reports, trusted.heads);
+  const compared = trusted === null ? reports : withCoverage(reports, trusted);
   return auditReport(logId, compared, { signing, auditor: trusted?.key.name ?? null });
 }
 
