@@ -1,12 +1,14 @@
 """Checks a proof that `recourse audit prove` wrote, with the standard library, fastavro and cryptography alone.
 
-    python check_proof.py PROOF.json VERIFIER-KEY [LOG-ID]
+    python check_proof.py PROOF.json VERIFIER-KEY [LOG-ID] [--witness-key VERIFIER-KEY]...
 
 Shares no code with the writers. What a proof is stands in libs/audit/src/proof.ts; the formats are RFC 6962 / RFC 9162 for the tree,
-C2SP signed-note and tlog-checkpoint for the head. Prints `ok:` and whose record it is (log id, topic, partition, seq), or what is
+C2SP signed-note, tlog-checkpoint and tlog-cosignature for the head. Prints `ok:` and whose record it is (log id, topic, partition, seq), or what is
 wrong, and ends with 1 then. One auditor may sign the logs of several deployments: LOG-ID names the one that it has to be of.
+Each witness whose key is named has to have signed the heads, too.
 """
 
+import argparse
 import base64
 import hashlib
 import json
@@ -20,6 +22,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
 ED25519 = 1
+COSIGNATURE = 4
+TIME_OCTETS = 8
 # Members of a proof and of its parts: one that is neither checked nor passed over could be taken for something.
 MEMBERS = {
     "proof": {"format", "log", "record", "inclusion", "head", "consistency"},
@@ -40,37 +44,51 @@ class Head(NamedTuple):
     root: bytes
 
 
-def verifier_key(text: str) -> tuple[str, bytes, Ed25519PublicKey]:
+class Key(NamedTuple):
+    name: str
+    id: bytes
+    public: Ed25519PublicKey
+    algorithm: int
+
+
+def verifier_key(text: str, algorithm: int = ED25519) -> Key:
     name, key_id, encoded = text.strip().split("+", 2)
     raw = base64.b64decode(encoded, validate=True)
     expected = hashlib.sha256(name.encode() + b"\n" + raw).digest()[:4]
-    if raw[0] != ED25519 or len(raw) != 33 or expected.hex() != key_id:
-        raise Wrong("this is no verifier key of an auditor")
-    return name, expected, Ed25519PublicKey.from_public_bytes(raw[1:])
+    if raw[0] != algorithm or len(raw) != 33 or expected.hex() != key_id:
+        raise Wrong(f"this is no verifier key of {'an auditor' if algorithm == ED25519 else 'a witness'}")
+    return Key(name, expected, Ed25519PublicKey.from_public_bytes(raw[1:]), algorithm)
 
 
-def signed_head(note: str, key: tuple[str, bytes, Ed25519PublicKey]) -> Head:
-    """The head of a log. Any of the signatures may be the auditor's; those of others are passed over."""
+def signed_head(note: str, key: Key, witnesses: list[Key]) -> Head:
+    """The head of a log. Any of the signatures may be the auditor's, or a witness's; those of others are passed over."""
     text, separator, signatures = note.rpartition("\n\n")
     text += "\n"
     if not separator or not signatures.endswith("\n"):
         raise Wrong("the head is no signed note")
-    if not any([is_signature(line, text, key) for line in signatures[:-1].split("\n")]):
+    lines = signatures[:-1].split("\n")
+    if not any([is_signature(line, text, key) for line in lines]):
         raise Wrong("the auditor did not sign the head")
+    for witness in witnesses:
+        if not any([is_signature(line, text, witness) for line in lines]):
+            raise Wrong(f"{witness.name} did not sign the head")
     origin, size, root, *lines = text.split("\n")
     if not any(re.fullmatch("head [0-9a-f]{64}", line) for line in lines):
         raise Wrong("the head is of a wire, or says nothing of the last record")
     return Head(origin, int(size), base64.b64decode(root, validate=True))
 
 
-def is_signature(line: str, text: str, key: tuple[str, bytes, Ed25519PublicKey]) -> bool:
-    name, key_id, public = key
+def is_signature(line: str, text: str, key: Key) -> bool:
     dash, signer, encoded = line.split(" ")
     data = base64.b64decode(encoded, validate=True)
-    if dash != "\u2014" or signer != name or data[:4] != key_id:
+    if dash != "\u2014" or signer != key.name or data[:4] != key.id:
         return False
+    signature, signed = data[4:], text
+    if key.algorithm == COSIGNATURE:
+        seconds = int.from_bytes(signature[:TIME_OCTETS], "big")
+        signature, signed = signature[TIME_OCTETS:], f"cosignature/v1\ntime {seconds}\n{text}"
     try:
-        public.verify(data[4:], text.encode())
+        key.public.verify(signature, signed.encode())
         return True
     except InvalidSignature:
         return False
@@ -164,12 +182,13 @@ def is_place(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0 and value == int(value)
 
 
-def check(proof: dict, key_text: str, log_id_wanted: str | None = None) -> str:
+def check(proof: dict, key_text: str, log_id_wanted: str | None = None, witness_texts: tuple[str, ...] = ()) -> str:
     """Whose record it is: its log and place. Raises Wrong unless the proof holds."""
     if proof.get("format") != "recourse.proof.v1" or not has_its_members(proof):
         raise Wrong("this is no proof, or of another format")
     key = verifier_key(key_text)
-    head = signed_head(proof["head"], key)
+    witnesses = [verifier_key(one, COSIGNATURE) for one in witness_texts]
+    head = signed_head(proof["head"], key, witnesses)
     log, record, inclusion = proof["log"], proof["record"], proof["inclusion"]
     origin = f"{log['log_id']}/{log['topic']}/{int(log['partition'])}"
     if head.origin.partition("#")[0] != origin:
@@ -190,23 +209,23 @@ def check(proof: dict, key_text: str, log_id_wanted: str | None = None) -> str:
     if root_of_inclusion(leaf, int(inclusion["index"]), head.size, path) != head.root:
         raise Wrong("the record is not in the tree of the head")
     if proof["consistency"] is not None:
-        check_extends(proof["consistency"], head, key)
+        check_extends(proof["consistency"], head, key, witnesses)
     return f"{origin}/{int(record['seq'])}"
 
 
-def check_extends(consistency: dict, head: Head, key: tuple[str, bytes, Ed25519PublicKey]) -> None:
+def check_extends(consistency: dict, head: Head, key: Key, witnesses: list[Key]) -> None:
     """The tree of the head has that of an older one as its beginning."""
-    older = signed_head(consistency["from"], key)
+    older = signed_head(consistency["from"], key, witnesses)
     if older.origin != head.origin:
         raise Wrong("the older head is of another log")
     if not is_consistent(older, head, [octets(step) for step in consistency["path"]]):
         raise Wrong("the tree of the head does not extend that of the older one")
 
 
-def main(proof_file: str, key_text: str, log_id: str | None = None) -> int:
+def main(proof_file: str, key_text: str, log_id: str | None = None, witness_texts: tuple[str, ...] = ()) -> int:
     try:
         with open(proof_file, encoding="utf-8") as file:
-            print(f"ok: {check(json.load(file), key_text, log_id)}")
+            print(f"ok: {check(json.load(file), key_text, log_id, witness_texts)}")
     except (Wrong, OSError, LookupError, ValueError, TypeError, AttributeError, OverflowError, struct.error) as problem:
         print(problem)
         return 1
@@ -214,6 +233,10 @@ def main(proof_file: str, key_text: str, log_id: str | None = None) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
-        sys.exit("usage: check_proof.py PROOF.json VERIFIER-KEY [LOG-ID]")
-    sys.exit(main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser(prog="check_proof.py", allow_abbrev=False)
+    parser.add_argument("proof", metavar="PROOF.json")
+    parser.add_argument("key", metavar="VERIFIER-KEY")
+    parser.add_argument("log_id", metavar="LOG-ID", nargs="?")
+    parser.add_argument("--witness-key", metavar="VERIFIER-KEY", action="append", default=[])
+    named = parser.parse_args()
+    sys.exit(main(named.proof, named.key, named.log_id, tuple(named.witness_key)))

@@ -74,6 +74,24 @@ def test_it_says_whose_record_it_is_and_takes_the_deployment_it_has_to_be_of(tmp
     assert "another deployment" in other
 
 
+def test_a_witness_that_is_named_has_to_have_signed_both_heads(tmp_path):
+    signed = json.loads((Path(__file__).parent / "proofs" / "witnessed.json").read_text(encoding="utf-8"))
+    key, witness, proof = signed["key"], signed["witness"], signed["proof"]
+    check_proof.check(proof, key, None, (witness,))
+    with pytest.raises(check_proof.Wrong, match="witness.example did not sign"):
+        check_proof.check(PROOF, key, None, (witness,))
+    for holder, name in ((proof, "head"), (proof["consistency"], "from")):
+        altered = copy.deepcopy(proof)
+        part = altered if holder is proof else altered["consistency"]
+        part[name] = "".join(line for line in holder[name].splitlines(keepends=True) if not line.startswith("\u2014 witness"))
+        check_proof.check(altered, key)
+        with pytest.raises(check_proof.Wrong, match="witness.example did not sign"):
+            check_proof.check(altered, key, None, (witness,))
+    for wrong in ((key, (key,)), (witness, ())):
+        with pytest.raises(check_proof.Wrong, match="no verifier key"):
+            check_proof.check(proof, wrong[0], None, wrong[1])
+
+
 def test_the_key_of_somebody_else_proves_nothing():
     name, _, encoded = KEY.split("+", 2)
     with pytest.raises(check_proof.Wrong):

@@ -12,7 +12,7 @@
 import { FRAME_SIZE, isConsistent, isIncluded, leafHash, readHead, schemaIdOf } from '@recourse/chain';
 import { z } from 'zod';
 import type { NoteKey } from './note.js';
-import { originOf, readSignedHead } from './tree-head.js';
+import { isCosigned, originOf, readSignedHead } from './tree-head.js';
 import type { SignedHead } from './tree-head.js';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
@@ -46,6 +46,7 @@ export type Proof = z.infer<typeof proofFile>;
 export const PROOF_PROBLEMS = {
   NOT_A_PROOF: 'it is no proof, or of another format',
   HEAD_UNSIGNED: 'the head bears no signature of the auditor whose key was given',
+  HEAD_UNWITNESSED: 'the head bears no signature of a witness whose key was given',
   OTHER_LOG: 'the head is of another log',
   OTHER_DEPLOYMENT: 'it is of the logs of another deployment than the one that was named',
   RECORD_ALTERED: 'the record is not the one whose hash the proof is about',
@@ -64,6 +65,8 @@ export function parseProof(value: unknown): Proof | null {
 /** Who must have signed, and what says the fingerprint of a schema. */
 export interface ProofTrust {
   readonly keys: readonly NoteKey[];
+  /** Each of them must have signed the heads, too. */
+  readonly witnesses?: readonly NoteKey[];
   /** Fingerprint of a schema as text; null for what is none. */
   readonly fingerprintOf: (schema: string) => Buffer | null;
   /** Id of the logs that it has to be of; null: of any that the auditor signed. */
@@ -71,17 +74,19 @@ export interface ProofTrust {
 }
 
 /** What is wrong with a proof; null when it holds. */
-export function checkProof(value: unknown, { keys, fingerprintOf, logId = null }: ProofTrust): ProofProblem | null {
+export function checkProof(value: unknown, trust: ProofTrust): ProofProblem | null {
+  const { keys, witnesses = [], fingerprintOf, logId = null } = trust;
   const proof = parseProof(value);
   if (proof === null) return 'NOT_A_PROOF';
   const head = readSignedHead(proof.head, keys);
   if (head === null) return 'HEAD_UNSIGNED';
+  if (!isCosigned(head, witnesses)) return 'HEAD_UNWITNESSED';
   if (!isOf(proof, head)) return 'OTHER_LOG';
   if (logId !== null && proof.log.log_id !== logId) return 'OTHER_DEPLOYMENT';
   if (fingerprintOf(proof.record.schema)?.toString('hex') !== proof.record.fingerprint) return 'SCHEMA_ALTERED';
   if (!isRecordWhole(proof)) return 'RECORD_ALTERED';
   if (!isInHead(proof, head)) return 'NOT_INCLUDED';
-  return consistencyProblem(proof, head, keys);
+  return consistencyProblem(proof, head, { keys, witnesses });
 }
 
 function isOf({ log: { log_id: logId, topic, partition } }: Proof, head: SignedHead): boolean {
@@ -102,10 +107,15 @@ function isInHead({ record, inclusion }: Proof, { size, root }: SignedHead): boo
   return isIncluded({ leaf, index: inclusion.index, size, root }, bytesOf(inclusion.path));
 }
 
-function consistencyProblem({ consistency }: Proof, head: SignedHead, keys: readonly NoteKey[]): ProofProblem | null {
+function consistencyProblem(
+  { consistency }: Proof,
+  head: SignedHead,
+  { keys, witnesses }: Required<Pick<ProofTrust, 'keys' | 'witnesses'>>,
+): ProofProblem | null {
   if (consistency === null) return null;
   const older = readSignedHead(consistency.from, keys);
   if (older === null) return 'HEAD_UNSIGNED';
+  if (!isCosigned(older, witnesses)) return 'HEAD_UNWITNESSED';
   if (originOf(older) !== originOf(head)) return 'OTHER_LOG';
   return extendsHead(older, head, bytesOf(consistency.path)) ? null : 'NOT_CONSISTENT';
 }

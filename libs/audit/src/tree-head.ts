@@ -116,6 +116,12 @@ export function readSignedHead(text: string, keys: readonly NoteKey[]): SignedHe
   return headIn(note, text);
 }
 
+/** Did each of these witnesses sign the head, too? */
+export function isCosigned({ note: text }: Pick<SignedHead, 'note'>, witnesses: readonly NoteKey[]): boolean {
+  const note = parseNote(text);
+  return note !== null && witnesses.every((key) => isSignedBy(note, key));
+}
+
 function headIn(note: Note, text: string): SignedHead | null {
   const head = parseHeadText(note.text);
   return head === null ? null : { ...head, note: text };

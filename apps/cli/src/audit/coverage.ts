@@ -4,10 +4,11 @@
 //   C1. A log with records and no head is found, however young its records say they are: whoever wrote them says that, and whoever
 //       takes heads away takes what they showed with them.
 //   C2. A head of nothing covers nothing.
-//   C3. Who holds a head is told when another generation took its place: whoever has the auditor's key says that a person gave it up.
+//   C3. A log whose newest head a named witness did not sign is found, however much older ones cover: two readers may be shown two such heads.
+//   C4. Who holds a head is told when another generation took its place: whoever has the auditor's key says that a person gave it up.
 import type { SignedHead } from '@recourse/audit';
 import { partitionName, withFindings } from './report.js';
-import type { HeadsGivenUp } from './findings.js';
+import type { HeadsGivenUp, MaterialFinding } from './findings.js';
 import type { PartitionReport, SignedTo } from './report.js';
 
 /** The auditor's own log: it signs heads of every other. */
@@ -18,6 +19,8 @@ export interface TrustedHeads {
   readonly heads: readonly SignedHead[];
   /** Those among them that the reader brought: they do not go away by what the log of heads says. */
   readonly held: readonly SignedHead[];
+  /** Of each log the newest that the auditor signed without a witness that the reader names: it counts for nothing. */
+  readonly alone: readonly SignedHead[];
 }
 
 interface Length {
@@ -60,15 +63,33 @@ export function uncovered<T extends Length>(lengths: readonly T[], heads: readon
 
 /** Reports with the newest head that each log was compared with; those that lack one say so, as do all where there is none at all. */
 export function withCoverage(reports: readonly PartitionReport[], trusted: TrustedHeads): readonly PartitionReport[] {
-  const { heads } = trusted;
+  const { heads, alone } = trusted;
   const [covered, replaced] = [newestOf(heads), givenUp(trusted)];
+  const unwitnessed = new Map(alone.map((head) => [nameOf(head), head]));
   const open = new Set(uncovered(reports, heads));
   return reports.map((report, index) => {
+    const name = nameOf(report);
+    const signed_head = covered.get(name) ?? null;
     const isFound = open.has(report) || (covered.size === 0 && open.size === 0 && index === 0);
-    const compared = { ...report, signed_head: covered.get(nameOf(report)) ?? null };
-    const lost = replaced.get(nameOf(report));
-    return withFindings(compared, [...(isFound ? [{ kind: 'heads_missing' } as const] : []), ...(lost ? [lost] : [])]);
+    const [lost, single] = [replaced.get(name), unwitnessed.get(name)];
+    return withFindings({ ...report, signed_head }, [
+      ...(single !== undefined && isNewer(single, signed_head ?? undefined) ? [aloneIn(single, signed_head)] : []),
+      ...(isFound && single === undefined ? [{ kind: 'heads_missing' } as const] : []),
+      ...(lost === undefined ? [] : [lost]),
+    ]);
   });
+}
+
+function aloneIn({ size }: SignedHead, signed: SignedTo | null): MaterialFinding {
+  return { kind: 'heads_unwitnessed', size, witnessed: signed?.size ?? 0 };
+}
+
+/** Of two heads of one log: is the first one newer? */
+export function isNewer(
+  { generation, size }: Pick<SignedHead, 'generation' | 'size'>,
+  than: Pick<SignedHead, 'generation' | 'size'> | undefined,
+): boolean {
+  return than === undefined || generation > than.generation || (generation === than.generation && size > than.size);
 }
 
 function newestOf(heads: readonly SignedHead[]): ReadonlyMap<string, SignedTo> {

@@ -72,7 +72,7 @@ describe('a log that no head of the auditor covers', () => {
     const log = (topic: string, head_seq: number) => ({ ...unverified(topic, 0), head_seq });
     const reports = [log('recourse.mutations', 3), log('recourse.budgets', 0), log(HEADS, 9)];
     const found = (heads: readonly SignedHead[], of = reports): readonly string[] =>
-      withCoverage(of, { heads, held: [] })
+      withCoverage(of, { heads, held: [], alone: [] })
         .filter(({ findings }) => findings.some(({ kind }) => kind === 'heads_missing'))
         .map(({ topic }) => topic);
     expect(found([])).toEqual(['recourse.mutations']);
@@ -185,7 +185,7 @@ async function watched(
   const { line } = chained(codecs, LOG)('Progress', { cursors: [], reacted_seq: 1 }, 'key');
   await (await broker.logProducer()).send(LOG, 0, [line]);
   return withScratch(async (scratch) => {
-    const trusted = signed === null ? null : { heads: signed, held: signed };
+    const trusted = signed === null ? null : { heads: signed, held: signed, alone: [] };
     const asked = { kafka: broker, registry, logId: LOG_ID, topics, known, scratch, signed: trusted };
     for await (const { news } of watchTopics(asked)) return [news];
     return [];

@@ -18,6 +18,8 @@ export type MaterialFinding =
   | { readonly kind: 'cut_front'; readonly offset: number }
   | { readonly kind: 'heads_missing' }
   | HeadsGivenUp
+  /** Records of the newest head that the auditor signed, and of the newest that each named witness signed, too: 0 for none. */
+  | { readonly kind: 'heads_unwitnessed'; readonly size: number; readonly witnessed: number }
   | { readonly kind: 'file_missing'; readonly file: string }
   | { readonly kind: 'log_missing'; readonly named_by: LogNamedBy }
   | { readonly kind: 'partition_repeated'; readonly file: string; readonly first: string }
@@ -57,6 +59,7 @@ const MATERIAL = {
   cut_front: true,
   heads_missing: true,
   heads_given_up: true,
+  heads_unwitnessed: true,
   file_missing: true,
   log_missing: true,
   partition_repeated: true,
@@ -71,15 +74,12 @@ const isMaterial = (finding: Finding | MaterialFinding): finding is MaterialFind
   Object.hasOwn(MATERIAL, finding.kind);
 
 function ofMaterial(finding: MaterialFinding): string {
+  if (isOfCover(finding)) return ofCover(finding);
   switch (finding.kind) {
     case 'topic_missing':
       return 'the topic is not there';
     case 'cut_front':
       return `the front was cut: the broker holds nothing before offset ${finding.offset}, and a log is never trimmed`;
-    case 'heads_missing':
-      return 'no head that this auditor signed says anything of it: the auditor has not come to it yet, the key is of another, or heads were taken out';
-    case 'heads_given_up':
-      return `the auditor signs generation ${finding.newer}, and you hold heads of generation ${finding.generation}: somebody gave those up, and the history that they are of. Ask who closed which alarm, and why. What you hold is compared all the same; once you know, hand over heads of generation ${finding.newer} alone`;
     case 'file_missing':
       return `${finding.file} is listed in the manifest and is not there`;
     case 'log_missing':
@@ -96,6 +96,24 @@ function ofMaterial(finding: MaterialFinding): string {
       return `${finding.count} more pieces of evidence than are kept and named: nothing says that they are harmless`;
     case 'other_log':
       return `this is the log ${finding.found}, not ${finding.expected}`;
+    default:
+      throw new TypeError(`no words for ${JSON.stringify(finding satisfies never)}`);
+  }
+}
+
+type CoverFinding = Extract<MaterialFinding, { kind: 'heads_missing' | 'heads_given_up' | 'heads_unwitnessed' }>;
+
+const isOfCover = (finding: MaterialFinding): finding is CoverFinding => finding.kind.startsWith('heads_');
+
+/** What the heads themselves show. */
+function ofCover(finding: CoverFinding): string {
+  switch (finding.kind) {
+    case 'heads_missing':
+      return 'no head that this auditor signed says anything of it: the auditor has not come to it yet, the key is of another, or heads were taken out';
+    case 'heads_given_up':
+      return `the auditor signs generation ${finding.newer}, and you hold heads of generation ${finding.generation}: somebody gave those up, and the history that they are of. Ask who closed which alarm, and why. What you hold is compared all the same; once you know, hand over heads of generation ${finding.newer} alone`;
+    case 'heads_unwitnessed':
+      return `the auditor signed a head of ${finding.size} records that a named witness did not sign; ${finding.witnessed === 0 ? 'no head of this log bears the signature of each' : `the newest that each signed is of ${finding.witnessed}`}. A witness that was silent signs the next head; one that refuses has signed another: ask whoever runs it`;
     default:
       throw new TypeError(`no words for ${JSON.stringify(finding satisfies never)}`);
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ChainReader, genesisHead } from '@recourse/chain';
 import type { GenesisOf, KnownHead, StoredRecord } from '@recourse/chain';
 import { knownHeadOf, notesIn, originOf, parseVerifier, readSignedHead, textPieces, treeName } from '@recourse/audit';
-import type { NoteKey, SignedHead } from '@recourse/audit';
+import type { NoteKey, NoteRole, SignedHead } from '@recourse/audit';
 import { createCodecs, recordOf } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { z } from 'zod';
@@ -85,12 +85,23 @@ export function startsOfSigned(heads: Iterable<SignedHead>): ReadonlyMap<string,
   return starts;
 }
 
-/** A verifier key, or the file that holds it. Errors: CliProblem(KEY_UNREADABLE). */
+/** The verifier key of an auditor, or the file that holds it. Errors: CliProblem(KEY_UNREADABLE). */
 export function auditorKey(given: string, resolved: string): NoteKey {
+  return verifierKey(given, resolved, 'log');
+}
+
+/** The same of a witness: each signs as what it is. Errors: CliProblem(KEY_UNREADABLE). */
+export function witnessKey(given: string, resolved: string): NoteKey {
+  return verifierKey(given, resolved, 'witness');
+}
+
+function verifierKey(given: string, resolved: string, role: NoteRole): NoteKey {
   const key = parseVerifier(given) ?? parseVerifier(textIn(resolved) ?? '');
-  if (key !== null) return key;
-  throw new CliProblem('KEY_UNREADABLE', `${given} is no verifier key, and no file that holds one`, 'usage', {
-    remedy: 'Name what the auditor prints when it starts: <name>+<8 hex digits>+<base64>.',
+  if (key?.role === role) return key;
+  const whose = role === 'log' ? 'an auditor' : 'a witness';
+  const what = key === null ? 'no verifier key, and no file that holds one' : `a verifier key, and none of ${whose}`;
+  throw new CliProblem('KEY_UNREADABLE', `${given} is ${what}`, 'usage', {
+    remedy: `Name what \`recourse audit new-key --role ${role}\` printed, which ${whose} has: <name>+<8 hex digits>+<base64>.`,
   });
 }
 

@@ -81,7 +81,7 @@ export async function prove(log: ProvedLog, place: Place, more: ProveMore): Prom
   if (proof !== undefined) return proof;
   const name = partitionName(place.log, place.partition);
   throw new CliProblem('NOT_SIGNED_YET', `no signed head of ${name} holds record ${place.seq}`, 'found', {
-    remedy: 'Name more heads with --heads, or wait until the auditor has signed it.',
+    remedy: 'Name more heads with --heads, or wait until the auditor, and each witness that is named, has signed it.',
   });
 }
 

@@ -46,6 +46,8 @@ export interface AuditReport {
   readonly signatures: Signatures;
   /** Name of the auditor whose heads the logs were compared with; null where no key was given. */
   readonly auditor: string | null;
+  /** Names of the witnesses each of which had to sign a head for it to count. */
+  readonly witnesses: readonly string[];
   readonly log_id: string | null;
   readonly partitions: readonly PartitionReport[];
 }
@@ -78,17 +80,24 @@ export function withFindings(report: PartitionReport, findings: readonly Materia
   return findings.length === 0 ? report : { ...report, findings: [...findings.map(named), ...report.findings] };
 }
 
+/** By what logs were judged. */
+export interface ComparedBy {
+  readonly signing: Signing | null;
+  readonly auditor: string | null;
+  readonly witnesses?: readonly string[];
+}
+
 export function auditReport(
   logId: string | null,
   partitions: readonly PartitionReport[],
-  { signing, auditor }: { readonly signing: Signing | null; readonly auditor: string | null },
+  { signing, auditor, witnesses = [] }: ComparedBy,
 ): AuditReport {
   const sorted = asRestored(partitions).sort((a, b) =>
     a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1,
   );
   const ok = sorted.every(({ findings }) => findings.length === 0);
   const signatures = signing === null ? 'not_checked' : 'checked';
-  return { ok, signatures, auditor, log_id: logId, partitions: sorted };
+  return { ok, signatures, auditor, witnesses, log_id: logId, partitions: sorted };
 }
 
 /** Several logs that lost their tails, and were not otherwise touched, were set back together. */
@@ -111,14 +120,15 @@ const NOT_CHECKED =
   'SIGNATURES NOT CHECKED: no keyring was read, so a record that nobody signed counts like any other. Set RECOURSE_KEYRING_FILE where logs are signed.';
 
 /** The report for people: the table, the verdict, every finding, and what was not checked. */
-export function describeReport({ ok, signatures, auditor, partitions }: AuditReport): string {
+export function describeReport(report: AuditReport): string {
+  const { ok, signatures, auditor, partitions } = report;
   const table = formatTable(
     [
       { title: 'LOG', of: ({ topic }: PartitionReport) => topic },
       { title: 'PARTITION', of: ({ partition }) => partition, align: 'right' },
       { title: 'RECORDS', of: ({ records }) => records, align: 'right' },
       { title: 'ACCEPTED', of: ({ accepted }) => accepted, align: 'right' },
-      { title: 'VOID', of: (report) => report.void, align: 'right' },
+      { title: 'VOID', of: (one) => one.void, align: 'right' },
       { title: 'HEAD SEQ', of: ({ head_seq }) => head_seq, align: 'right' },
       { title: 'HEAD HASH', of: ({ head_hash }) => head_hash.slice(0, HASH_SHOWN) },
       ...(auditor === null ? [] : [{ title: 'SIGNED TO', of: signedTo }]),
@@ -132,11 +142,11 @@ export function describeReport({ ok, signatures, auditor, partitions }: AuditRep
   const lines = partitions.flatMap(({ topic, partition, findings }) =>
     findings.map(({ kind, message }) => `${kind} in ${partitionName(topic, partition)}: ${message}`),
   );
-  const records = partitions.reduce((sum, report) => sum + report.records, 0);
+  const records = partitions.reduce((sum, one) => sum + one.records, 0);
   const verdict = ok
     ? `Nothing found in ${records} records of ${partitions.length} partitions.`
     : `${lines.length} ${lines.length === 1 ? 'finding' : 'findings'}:`;
-  const compared = auditor === null ? [] : [comparedWith(auditor, partitions)];
+  const compared = auditor === null ? [] : [comparedWith(auditor, report)];
   return [table, '', verdict, ...lines, ...compared, ...(signatures === 'checked' ? [] : ['', NOT_CHECKED])].join('\n');
 }
 
@@ -146,10 +156,11 @@ const signedTo = ({ signed_head: head }: PartitionReport): string | null =>
     : `${String(head.size)}${head.generation === 0 ? '' : ` of generation ${String(head.generation)}`} at ${head.signed_at}`;
 
 /** How old what was shown is: a dump of last year is sound, too. */
-function comparedWith(auditor: string, partitions: readonly PartitionReport[]): string {
+function comparedWith(auditor: string, { partitions, witnesses }: AuditReport): string {
+  const signers = witnesses.length === 0 ? auditor : `${auditor} that ${witnesses.join(' and ')} signed, too`;
   const times = partitions.flatMap(({ signed_head: head }) => head?.signed_at ?? []).sort();
   const newest = times.at(-1);
   return newest === undefined
-    ? `No head of ${auditor} was there to compare with.`
-    : `Compared with heads of ${auditor}; the newest was signed at ${newest}.`;
+    ? `No head of ${signers} was there to compare with.`
+    : `Compared with heads of ${signers}; the newest was signed at ${newest}.`;
 }

@@ -16,6 +16,13 @@ export const LOG_ID = 'log-1';
 const PEM =
   '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f\n-----END PRIVATE KEY-----\n';
 const SIGNER = noteSigner('auditor.example', 'log', PEM);
+/** Another. */
+const WITNESS = noteSigner(
+  'witness.example',
+  'witness',
+  '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEICAhIiMkJSYnKCkqKywtLi8wMTIzNDU2Nzg5Ojs8PT4/\n-----END PRIVATE KEY-----\n',
+);
+export const WITNESS_KEY = verifierText(WITNESS.key);
 export const AUDITOR_KEY = verifierText(SIGNER.key);
 
 export interface Line {
@@ -23,20 +30,20 @@ export interface Line {
   readonly value: Buffer;
 }
 
-/** A log as its owner writes it; `mark` makes its records differ from others in the same places. */
+/** What a dump is made of; `mark` makes its records differ from others in the same places. */
+interface Made {
+  readonly sizes: readonly number[];
+  readonly count?: number;
+  readonly mark?: number;
+  readonly generation?: number;
+  /** Heads of these sizes bear the signature of a witness. */
+  readonly witnessed?: readonly number[];
+}
+
+/** A log as its owner writes it. */
 export async function writeSignedDump(
   folder: string,
-  {
-    sizes,
-    count = sizes.at(-1) ?? 0,
-    mark = 0,
-    generation = 0,
-  }: {
-    readonly sizes: readonly number[];
-    readonly count?: number;
-    readonly mark?: number;
-    readonly generation?: number;
-  },
+  { sizes, count = sizes.at(-1) ?? 0, mark = 0, generation = 0, witnessed = [] }: Made,
 ): Promise<readonly SignedHead[]> {
   mkdirSync(folder, { recursive: true });
   const registry = new MemoryRegistry().forActor('owner');
@@ -51,7 +58,8 @@ export async function writeSignedDump(
     const { line, hash } = write('Progress', { cursors: [], reacted_seq: n + 1_000 * mark }, `key-${n % 3}`);
     records.push(line);
     tree.append(hash);
-    if (sizes.includes(n + 1)) heads.push(signedHead({ size: n + 1, root: tree.root(), head: hash, generation }));
+    if (sizes.includes(n + 1))
+      heads.push(signedHead({ size: n + 1, root: tree.root(), head: hash, generation }, witnessed.includes(n + 1)));
   }
   const sign = chained(codecs, HEADS);
   const said = heads.map(
@@ -82,14 +90,15 @@ export function chained(
   };
 }
 
-function signedHead(head: Pick<TreeHead, 'size' | 'root' | 'head' | 'generation'>): SignedHead {
+function signedHead(head: Pick<TreeHead, 'size' | 'root' | 'head' | 'generation'>, isWitnessed: boolean): SignedHead {
   const of = { logId: LOG_ID, topic: LOG, partition: 0 };
-  return signed({ ...of, ...head, nextOffset: head.size, firstOffset: 0, signedAt: 1_800_000_000_000 });
+  return signed({ ...of, ...head, nextOffset: head.size, firstOffset: 0, signedAt: 1_800_000_000_000 }, isWitnessed);
 }
 
-function signed(head: TreeHead): SignedHead {
+function signed(head: TreeHead, isWitnessed = false): SignedHead {
   const text = headText(head);
-  return { ...head, note: noteText({ text, signatures: [SIGNER.sign(text, 0)] }) };
+  const signers = isWitnessed ? [SIGNER, WITNESS] : [SIGNER];
+  return { ...head, note: noteText({ text, signatures: signers.map((one) => one.sign(text, 1_800_000_000)) }) };
 }
 
 /** Heads of all logs of a dump as they end, signed by the auditor; of those that `isSigned` names. */

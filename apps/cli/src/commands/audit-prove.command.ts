@@ -16,7 +16,7 @@ import type { Look } from '../audit/watch.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { cluster, dumpIn, trustOf, trustOfTopics } from './audit-trust.js';
+import { cluster, dumpIn, trustOf, trustOfTopics, WITNESS_KEY, witnessesIn } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
 import { positiveInteger } from './options.js';
 import type { Act } from './options.js';
@@ -40,6 +40,7 @@ export function addProving(audit: Command, act: Act): void {
     .description('proves that a record stands in a log as the auditor signed it; anybody can check the file')
     .argument('<record>', 'as <log>/<partition>/<seq>')
     .requiredOption('--auditor-key <key>', 'verifier key of the auditor, or its file')
+    .addOption(WITNESS_KEY())
     .option('--dump <folder>', 'from a dump, without any network')
     .option('--heads <file>', 'signed heads kept elsewhere')
     .option('--out <file>', 'where the proof is written; it is printed without')
@@ -49,6 +50,7 @@ export function addProving(audit: Command, act: Act): void {
     .description('checks a proof; asks nobody')
     .argument('<file>', 'what `audit prove` wrote')
     .requiredOption('--auditor-key <key>', 'verifier key of the auditor, or its file')
+    .addOption(WITNESS_KEY())
     .action(act<ProveOptions>((session, options, file = '') => check(session, options, file)));
   audit
     .command('watch')
@@ -96,7 +98,8 @@ function summaryOf({ record: { seq, leaf }, inclusion: { size } }: Proof): objec
 async function check(session: Session, options: ProveOptions, name: string): Promise<ExitKind> {
   const key = auditorKey(options.auditorKey, resolve(session.folder, options.auditorKey));
   const value = jsonIn(resolve(session.folder, name));
-  const problem = await problemOfProof(value, [key], session.flags.logId ?? null);
+  const witnesses = witnessesIn(session, options);
+  const problem = await problemOfProof(value, [key], { logId: session.flags.logId ?? null, witnesses });
   const of = problem === null ? parseProof(value) : null;
   const place = of === null ? null : { ...of.log, seq: of.record.seq };
   if (place !== null && !session.isJson)

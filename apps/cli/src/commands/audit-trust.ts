@@ -3,13 +3,15 @@ import { resolve } from 'node:path';
 import type { NoteKey, SignedHead } from '@recourse/audit';
 import { createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry, Signing } from '@recourse/kafka';
+import { Option } from 'commander';
+import { CountedHeads } from '../audit/counted-heads.js';
 import { uncovered } from '../audit/coverage.js';
 import type { TrustedHeads } from '../audit/coverage.js';
 import { logIdsIn } from '../audit/dump.js';
 import type { ReadDump } from '../audit/dump-signed.js';
 import { withFirstHeads } from '../audit/first-heads.js';
 import type { HeadsLook } from '../audit/first-heads.js';
-import { auditorKey, headsInDump, headsInFile, headsInTopic, sameAmong } from '../audit/heads.js';
+import { auditorKey, headsInDump, headsInFile, headsInTopic, witnessKey } from '../audit/heads.js';
 import { lengthsOf } from '../audit/topics.js';
 import { known, OPERATOR } from '../config.js';
 import { kafkaAs } from '../kafka.js';
@@ -24,6 +26,8 @@ export interface TrustOptions {
   readonly dump?: string;
   readonly heads?: string;
   readonly auditorKey?: string;
+  /** Witnesses each of which has to have signed a head for it to count. */
+  readonly witnessKey?: readonly string[];
   /** Heads to begin behind: signed ones where a key is given. */
   readonly fromHead?: string;
 }
@@ -31,6 +35,22 @@ export interface TrustOptions {
 /** Heads of one auditor. */
 export interface Trusted extends TrustedHeads {
   readonly key: NoteKey;
+  readonly witnesses: readonly NoteKey[];
+}
+
+/** As each command has it that takes it. */
+export const WITNESS_KEY = (): Option =>
+  new Option(
+    '--witness-key <key>',
+    'verifier key of a witness, or its file: only heads that it signed count; given again, each has to have signed them',
+  ).argParser((one: string, before: readonly string[] | undefined) => [...(before ?? []), one]);
+
+/** Errors: CliProblem(KEY_UNREADABLE). */
+export function witnessesIn(
+  { folder }: Pick<Session, 'folder'>,
+  { witnessKey: given = [] }: Pick<TrustOptions, 'witnessKey'>,
+): readonly NoteKey[] {
+  return given.map((one) => witnessKey(one, resolve(folder, one)));
 }
 
 /**
@@ -42,26 +62,21 @@ export interface Trusted extends TrustedHeads {
 export async function trustOf(session: Session, options: TrustOptions): Promise<Trusted | null> {
   const { auditorKey: given, heads: file, fromHead, dump: folder } = options;
   if (given === undefined) {
-    if (file === undefined) return null;
+    if (file === undefined && options.witnessKey === undefined) return null;
     throw new CliProblem('KEY_MISSING', 'signed heads say nothing without the key of who signed them', 'usage', {
       remedy: 'Pass --auditor-key, from somewhere that whoever writes the logs cannot change.',
     });
   }
   const key = auditorKey(given, resolve(session.folder, given));
-  const heads = Array.from(
-    await (folder === undefined ? headsInTopic(cluster(session), key) : headsInDump(dumpIn(session, folder), key)),
-  );
-  const held: SignedHead[] = [];
-  for (const one of [file, fromHead].filter((name) => name !== undefined)) {
-    const same = sameAmong(heads);
-    for (const head of headsInFile(resolve(session.folder, one), key)) {
-      // A file of years has what the log of heads has, too: it is kept once.
-      const known = same(head);
-      if (known === undefined) heads.push(head);
-      held.push(known ?? head);
-    }
-  }
-  return { key, heads: [...ofLogs(heads, session, options)], held: [...ofLogs(held, session, options)] };
+  const witnesses = witnessesIn(session, options);
+  const counted = new CountedHeads(witnesses);
+  const inLog = await (folder === undefined
+    ? headsInTopic(cluster(session), key)
+    : headsInDump(dumpIn(session, folder), key));
+  counted.add(ofLogs(inLog, session, options));
+  for (const one of [file, fromHead].filter((name) => name !== undefined))
+    counted.bring(ofLogs(headsInFile(resolve(session.folder, one), key), session, options));
+  return { key, witnesses, ...counted.all };
 }
 
 /** Heads of the logs that are read. */

@@ -3,10 +3,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { noteSigner, verifierText } from '@recourse/audit';
-import type { NoteKey, NoteRole } from '@recourse/audit';
+import type { NoteRole } from '@recourse/audit';
 import type { Signing } from '@recourse/kafka';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { cosignedAmong } from '../audit/counted-heads.js';
 import { withCoverage } from '../audit/coverage.js';
 import { auditDump } from '../audit/dump.js';
 import { createDump } from '../audit/dump-writer.js';
@@ -22,7 +23,7 @@ import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 import { addProving } from './audit-prove.command.js';
-import { cluster, dumpIn, logIdOf, ofLogs, trustOf, trustOfTopics } from './audit-trust.js';
+import { cluster, dumpIn, logIdOf, ofLogs, trustOf, trustOfTopics, WITNESS_KEY } from './audit-trust.js';
 import type { Trusted, TrustOptions } from './audit-trust.js';
 import type { Act } from './options.js';
 import { addReadings } from './readings.command.js';
@@ -76,6 +77,7 @@ function addVerify(audit: Command, act: Act): void {
       'heads of an earlier `audit verify --json`: shows a cut tail and an altered last record',
     )
     .option('--auditor-key <key>', 'verifier key of the auditor, or its file: its signed heads are compared with')
+    .addOption(WITNESS_KEY())
     .option('--heads <file>', 'signed heads kept elsewhere, beside those in the log of heads')
     .option('--from-head <file>', 'begin behind trusted heads: signed ones, or an earlier `audit verify --json`')
     .addOption(new Option('--log <topic>', 'one log only').choices(LOG_TOPICS))
@@ -93,7 +95,7 @@ async function verify(session: Session, options: VerifyOptions): Promise<AuditRe
     : trustOf(session, options));
   const earlier = options.against === undefined ? new Map() : headsOfEarlier(resolve(session.folder, options.against));
   const heads = merged(trusted === null ? new Map() : knownOf(trusted), earlier);
-  const starts = startsIn(session, options, trusted?.key ?? null);
+  const starts = startsIn(session, options, trusted);
   const onProgress = progressOf(session);
   try {
     return await withScratch(async (scratch) => {
@@ -124,7 +126,8 @@ function judged(
   { trusted, signing }: { readonly trusted: Trusted | null; readonly signing: Signing | null },
 ): AuditReport {
   const compared = trusted === null ? reports : withCoverage(reports, trusted);
-  return auditReport(logId, compared, { signing, auditor: trusted?.key.name ?? null });
+  const witnesses = trusted?.witnesses.map(({ name }) => name) ?? [];
+  return auditReport(logId, compared, { signing, auditor: trusted?.key.name ?? null, witnesses });
 }
 
 async function verifyTopics(
@@ -149,10 +152,12 @@ async function verifyDump(
   return judged(logId, reports, { trusted, signing });
 }
 
-function startsIn(session: Session, options: VerifyOptions, key: NoteKey | null): ReadonlyMap<string, AuditStart> {
+function startsIn(session: Session, options: VerifyOptions, trusted: Trusted | null): ReadonlyMap<string, AuditStart> {
   if (options.fromHead === undefined) return new Map();
   const file = resolve(session.folder, options.fromHead);
-  return key === null ? startsOfEarlier(file) : startsOfSigned(ofLogs(headsInFile(file, key), session, options));
+  if (trusted === null) return startsOfEarlier(file);
+  const heads = ofLogs(headsInFile(file, trusted.key), session, options);
+  return startsOfSigned(cosignedAmong(heads, trusted.witnesses));
 }
 
 function merged(some: KnownHeads, others: KnownHeads): KnownHeads {
