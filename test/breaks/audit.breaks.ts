@@ -174,6 +174,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return cut.length < 9',
   },
   {
+    id: 'p11-time-of-heads-goes-back',
+    requirement: 'P11/clock',
+    spec: 'apps/auditor/src/auditor.unit.spec.ts',
+    test: 'an auditor whose clock was a day ahead goes on signing once it is put right, and what it writes never goes back in time',
+    file: 'apps/auditor/src/auditor.ts',
+    find: 'Math.max(this.options.clock.now(), last?.signedAt ?? 0)',
+    replace: 'this.options.clock.now()',
+  },
+  {
     id: 'p11-alarm-of-anybody-gives-up-heads',
     requirement: 'P11/alarm-notes',
     spec: 'apps/auditor/src/auditor.unit.spec.ts',

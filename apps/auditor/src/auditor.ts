@@ -187,8 +187,9 @@ export class Auditor {
   /** A head that extends the last one and says more than it. Errors: those of the cluster; Failure(TREE_DAMAGED). */
   async #offered(partition: FollowedPartition): Promise<TreeHead | null> {
     await partition.lookBack();
-    const head = partition.head(this.options.clock.now());
     const last = this.options.book.signed(partition).heads.at(-1);
+    // Also where a clock that was ahead is put right.
+    const head = partition.head(Math.max(this.options.clock.now(), last?.signedAt ?? 0));
     if (head === null || last === undefined) return head;
     if (head.size <= last.size) return null;
     if (extendsHead(last, head, last.size === 0 ? [] : partition.tree.consistency(last.size, head.size))) return head;

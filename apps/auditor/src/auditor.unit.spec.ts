@@ -97,12 +97,9 @@ describe('an auditor whose clock was a day ahead', () => {
     await cluster.write(1);
     await cluster.turn();
     expect(cluster.sizes()).toEqual([2, 3, 4]);
-    expect(cluster.book.signed({ topic: LOG, partition: 0 }).heads.map(({ signedAt }) => signedAt - rightly)).toEqual([
-      DAY_MS + 1_000,
-      1_000,
-      2_000,
-    ]);
-    expect((await cluster.decidedAt()).map((at) => at - rightly)).toEqual(Array(3).fill(DAY_MS + 1_000));
+    const { heads } = cluster.book.signed({ topic: LOG, partition: 0 });
+    const instants = [...heads.map(({ signedAt }) => signedAt), ...(await cluster.decidedAt())];
+    expect(instants.map((at) => at - rightly)).toEqual(Array(6).fill(DAY_MS + 1_000));
   });
 });
 

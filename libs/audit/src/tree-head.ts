@@ -7,7 +7,7 @@
 //   extension  = "head " hex(leaf)        ; hash of the last record; of logs alone
 //              / "next " offset           ; where reading goes on behind it
 //              / "first " offset          ; where the tree begins; of wires alone
-//              / "time " milliseconds     ; when it was signed, by the auditor's clock
+//              / "time " milliseconds     ; when it was signed, by the auditor's clock; never before the head that it extends
 import type { KnownHead } from '@recourse/chain';
 import { isSignedBy, parseNote } from './note.js';
 import type { Note, NoteKey } from './note.js';
