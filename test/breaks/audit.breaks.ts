@@ -401,6 +401,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'new Set([...currentHeads([...heads, ...held])])',
   },
   {
+    id: 'p11-logs-of-whom-unsaid',
+    requirement: 'P11/whose-logs',
+    spec: 'apps/cli/src/audit/coverage.unit.spec.ts',
+    test: 'a log with heads is told with the id of the logs that it is one of, whether anything was found or not',
+    file: 'apps/cli/src/audit/report.ts',
+    find: "(id === null ? '' :",
+    replace: "(id !== '' ? '' :",
+  },
+  {
     id: 'p11-newer-generation-unsaid',
     requirement: 'P11/generations',
     spec: 'apps/cli/src/audit/signed-dump.unit.spec.ts',

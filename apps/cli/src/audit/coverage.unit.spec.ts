@@ -153,6 +153,11 @@ describe('a log with heads', () => {
     expect(out).toContain('Compared with heads of auditor.example; the newest was signed at 2027-01-15T08:00:00.000Z.');
   });
 
+  it('is told with the id of the logs that it is one of, whether anything was found or not', async () => {
+    expect((await verify('sound')).out).toContain(` partitions of the logs ${LOG_ID}.`);
+    expect((await verify('cut')).out).toContain(`1 finding in the logs ${LOG_ID}:`);
+  });
+
   it('is not covered by heads of another deployment, and a dump is of one deployment', async () => {
     await writeSignedDump(join(folder, 'other'), { sizes: [9], count: 12 });
     const path = join(folder, 'other', `${LOG}-0.jsonl`);

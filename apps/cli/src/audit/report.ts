@@ -144,11 +144,14 @@ export function describeReport(report: AuditReport): string {
   );
   const records = partitions.reduce((sum, one) => sum + one.records, 0);
   const verdict = ok
-    ? `Nothing found in ${records} records of ${partitions.length} partitions.`
-    : `${lines.length} ${lines.length === 1 ? 'finding' : 'findings'}:`;
+    ? `Nothing found in ${records} records of ${partitions.length} partitions${whose(' of', report)}.`
+    : `${lines.length} ${lines.length === 1 ? 'finding' : 'findings'}${whose(' in', report)}:`;
   const compared = auditor === null ? [] : [comparedWith(auditor, report)];
   return [table, '', verdict, ...lines, ...compared, ...(signatures === 'checked' ? [] : ['', NOT_CHECKED])].join('\n');
 }
+
+/** Of which deployment: a dump of another one is sound as well. */
+const whose = (word: string, { log_id: id }: AuditReport): string => (id === null ? '' : `${word} the logs ${id}`);
 
 const signedTo = ({ signed_head: head }: PartitionReport): string | null =>
   head === undefined || head === null
