@@ -2294,8 +2294,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.undo.unit.spec.ts',
     test: 'a step that fails for good, straight takes back what its run did before, last first, where the run says so (A53)',
     file: 'apps/mutation-ledger/src/core/failures.part.ts',
-    find: 'undoPart(undoAfterFailure(id, step), before, EFFECTS_MAX - REFS_MAX)',
-    replace: 'undoPart(undoAfterFailure(id, step), before.slice(-1), EFFECTS_MAX - REFS_MAX)',
+    find: 'undoPart(undo, before, EFFECTS_MAX - REFS_MAX)',
+    replace: 'undoPart(undo, before.slice(-1), EFFECTS_MAX - REFS_MAX)',
   },
   {
     id: 'b1-reported-twice-recorded-twice',

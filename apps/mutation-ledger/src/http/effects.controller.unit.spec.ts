@@ -21,7 +21,9 @@ async function windowUnder(changes: Readonly<Record<string, unknown>> | null): P
   const stands = new Map([['name/*/payments.issue_refund', { digest: contractDigest(body).toString('hex'), body }]]);
   const service = { view: () => Promise.resolve(changes === null ? null : stands) } as unknown as ServiceContext; // no more is asked
   const caller = { principal: { tenant: 'acme' } } as unknown as Caller; // who asks does not matter here
-  const { items } = await new EffectsController(queries, {} as unknown as Reads, service).horizon(caller, { tenant: 'acme' });
+  const { items } = await new EffectsController(queries, {} as unknown as Reads, service).horizon(caller, {
+    tenant: 'acme',
+  });
   return items[0];
 }
 
