@@ -55,6 +55,11 @@ beforeAll(async () => {
   await register('/v1/contracts', { ...contract, version: undefined, recovery_policy_ref: 'refunds' });
   await rehearsal.refund(RUN, 'decided');
   await rehearsal.agree(await rehearsal.contradict(RUN, 'decided'));
+  // The accountant hears of an undo after the ledger has it.
+  await until('what it cost to be given back', async () => {
+    const { body } = await system.get('budget', `/v1/reservations?run_id=${RUN}&phase=refunded`);
+    return (body['items'] as readonly unknown[] | undefined)?.length === 1 ? true : null;
+  });
   put(
     folder,
     'settings.env',
