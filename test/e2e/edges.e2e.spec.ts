@@ -154,14 +154,14 @@ describe('an approval', () => {
 // Last: it stops what the others need.
 describe('a service that is told to stop', () => {
   it.each(['contract-registry', 'budget-accountant', 'mutation-ledger', 'recovery-orchestrator'])(
-    '%s ends within 5 s',
+    '%s ends within 20 s',
     async (name) => {
       const pid = system.processes.pid(name);
       const startedAt = performance.now();
       await system.processes.kill(name, 'SIGTERM');
       await system.until(`the end of ${name}`, () => Promise.resolve(system.processes.pid(name) === pid ? null : true));
-      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      expect(performance.now() - startedAt).toBeLessThan(20_000);
     },
-    30_000,
+    90_000,
   );
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 const ROOT = process.cwd();
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
-const LAUNCH_MS = 240_000;
+const LAUNCH_MS = 480_000;
 
 const SIGNED = /held {4}heads signed by the auditor and the witness cover all [1-9]\d* records of the logs/;
 let dataDir = '';

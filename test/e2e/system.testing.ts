@@ -116,10 +116,10 @@ export class System {
     });
     const mutationId = String(([] as unknown[]).concat(body['mutation_ids'])[0]);
     await this.post('warehouse', `/orders/${order}/ship`, { body: {} });
+    // In whatever state: a short window may be over before it is looked for.
+    const query = `run_id=${encodeURIComponent(String(body['run_id']))}`;
     const item = await this.until(`a review item for ${JSON.stringify(body)}`, async () => {
-      const { body: reviews } = await this.get('orchestrator', '/v1/reviews?state=awaiting_approval', {
-        person: OPERATOR,
-      });
+      const { body: reviews } = await this.get('orchestrator', `/v1/reviews?${query}`, { person: OPERATOR });
       // The list of reviews holds objects.
       return ((reviews['items'] ?? []) as readonly Facts[]).find((each) => each['mutation_id'] === mutationId) ?? null;
     });
