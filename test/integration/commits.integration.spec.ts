@@ -13,7 +13,7 @@ import type { Checkpoint, CommitRef, Gate } from '@recourse/messages';
 import { ADMINISTRATOR, EDITOR, OPERATOR, itemsOf, runOn, startSystem, TENANT, until } from './system.testing.js';
 import type { Facts, System } from './system.testing.js';
 
-const BOUND_MS = 8_000;
+const BOUND_MS = 15_000;
 let system: System;
 
 beforeAll(async () => {

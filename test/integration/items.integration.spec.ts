@@ -28,7 +28,9 @@ import {
 import type { Facts, System } from './system.testing.js';
 
 const RUNBOOK = 'runbooks/warehouse.md#by-hand';
-const TREND_WINDOW_MS = 2_000;
+const TREND_WINDOW_MS = 4_000;
+/** Far more than three fill each of three windows, also where a rollback takes a second. */
+const ROLLBACK_EVERY_MS = 333;
 const WINDOW_MS = 600_000;
 /** A tenth of a window is left when people are warned; milliseconds. */
 const WARNED_AFTER_MS = WINDOW_MS * 0.9;
@@ -355,7 +357,7 @@ describe('a commit that a later bundle cannot judge', () => {
 describe('rollbacks that come steadily faster', () => {
   it('are an item of their tenant and of their agent', async () => {
     const made: (readonly [run: string, mutation: string])[] = [];
-    for (let nth = 0; nth < 40; nth += 1) {
+    for (let nth = 0; nth < 60; nth += 1) {
       const run = runOn(0, 'rising');
       made.push([run, await tell(run, { capability: 'inventory.paint_shelf', agentId: 'hasty-agent' })]);
     }
@@ -368,7 +370,7 @@ describe('rollbacks that come steadily faster', () => {
     const isRisen = async (): Promise<boolean> => (await items()).filter(({ kind }) => kind === 'trend').length === 2;
     while (!(await isRisen()) && made.length > 0) {
       await next();
-      await pause(TREND_WINDOW_MS / 6);
+      await pause(ROLLBACK_EVERY_MS);
     }
     for (const reason of ['TREND_AGENT', 'TREND_TENANT']) await walk(await itemWhere({ kind: 'trend', reason }), {});
   }, 120_000);
