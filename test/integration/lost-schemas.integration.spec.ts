@@ -6,7 +6,7 @@ import { ALL_SCHEMAS_KNOWN } from '@recourse/service';
 import { startSystem, TENANT } from './system.testing.js';
 import type { System } from './system.testing.js';
 
-const START_MS = 180_000;
+const START_MS = 400_000;
 const SPEC_MS = 240_000;
 const SERVICES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant'] as const;
 

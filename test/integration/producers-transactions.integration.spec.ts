@@ -11,7 +11,7 @@ const START_MS = 300_000;
 const CALL_MS = 240_000;
 const OPEN_MS = 2_000;
 /** How long the broker lets it last, less than any default. */
-const LASTS_MS = 20_000;
+const LASTS_MS = 45_000;
 const SERVICES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant'] as const;
 const OWNER: Person = { subject: 'leela', roles: ['budget_owner'] };
 

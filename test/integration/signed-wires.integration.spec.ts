@@ -14,7 +14,7 @@ import type { Producer } from '@recourse/sdk';
 import { ADMINISTRATOR, EXECUTIONS, itemsOf, PARTITIONS, startSystem, TENANT, until } from './system.testing.js';
 import type { System } from './system.testing.js';
 
-const START_MS = 180_000;
+const START_MS = 400_000;
 const CALL_MS = 60_000;
 const SERVICES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant'] as const;
 const LOG = 'recourse.mutations';
