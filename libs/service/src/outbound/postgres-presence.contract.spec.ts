@@ -17,6 +17,9 @@ import { asAdmin, HAS_STACK, urlOf } from './postgres.testing.js';
              WHERE datname = '${name}' AND application_name LIKE 'recourse-here/%'
              ORDER BY backend_start ${whose === 'newest' ? 'DESC' : 'ASC'} LIMIT 1`);
 
+  /** A connection that was closed may be listed a moment longer, as the oldest. */
+  const END_LEFT = `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`;
+
   beforeAll(() => asAdmin(`CREATE DATABASE ${name}`));
   afterAll(async () => {
     await Promise.all(opened.map((presence) => presence.close()));
@@ -25,6 +28,7 @@ import { asAdmin, HAS_STACK, urlOf } from './postgres.testing.js';
 
   presenceContract('PostgreSQL', async () => {
     await Promise.all(opened.splice(0).map((presence) => presence.close()));
+    await asAdmin(END_LEFT);
     return {
       one: open(),
       other: open(),
