@@ -6,6 +6,7 @@
 // Invariants
 //   I1. One live launcher per data directory.
 //   I2. Data is marked complete (stack-data.ts) once all have answered.
+import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { takeLock } from '../../../scripts/lib/lock.mjs';
 import type { SupervisedChild } from './child.js';
@@ -76,13 +77,27 @@ export async function startStack(options: StackOptions): Promise<DevStack> {
 }
 
 /** Deletes the data of Kafka, registry and PostgreSQL together. Errors: DataDirectoryBusy. */
-export async function wipe(dataDir: string): Promise<void> {
+export function wipe(dataDir: string): Promise<void> {
+  return alone(dataDir, wipeData);
+}
+
+/** Removes the whole folder. Errors: DataDirectoryBusy. */
+export function removeStack(dataDir: string): Promise<void> {
+  return alone(dataDir, (layout) => {
+    wipeData(layout);
+    // A process that was just ended may still write.
+    rmSync(layout.dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  });
+}
+
+/** Does something to the data while nobody else holds it and nothing runs on it. Errors: DataDirectoryBusy. */
+async function alone(dataDir: string, act: (layout: Layout) => void): Promise<void> {
   const layout = layoutOf(resolve(dataDir));
   refuseForeign(layout);
   const release = takeLock(layout.dataDir);
   try {
     await killLeftovers(layout.dataDir, () => undefined);
-    wipeData(layout);
+    act(layout);
   } finally {
     release();
   }

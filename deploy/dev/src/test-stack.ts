@@ -1,10 +1,10 @@
 // The stack of the test suites: one for a whole `npm test`, or one of its own for a suite that is run alone.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { holderOf } from '../../../scripts/lib/lock.mjs';
+import { DataDirectoryBusy, holderOf } from '../../../scripts/lib/lock.mjs';
 import { isOwn } from './private-data.js';
-import { startStack, wipe, type DevStack, type StackFacts, type StackOptions } from './stack.js';
+import { removeStack, startStack, type DevStack, type StackFacts, type StackOptions } from './stack.js';
 
 /** Environment variable that hands a running stack's facts to child processes, as JSON. */
 export const TEST_STACK_VARIABLE = 'RECOURSE_TEST_STACK';
@@ -83,13 +83,25 @@ async function removeAbandoned(): Promise<void> {
     .filter((name) => name.startsWith(FOLDER_PREFIX))
     .map((name) => join(tmpdir(), name))
     .filter(isOwn);
-  for (const folder of folders.filter((one) => readdirSync(one).length > 0 && holderOf(one) === null)) {
+  for (const folder of folders.filter((one) => holdsSomething(one) && holderOf(one) === null)) {
     await removeData(folder).catch(() => undefined);
   }
 }
 
+/** False also for a folder that another run has just removed. */
+function holdsSomething(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes a folder that nobody holds; where another run is about to, it is left to it. */
 async function removeData(dataDir: string): Promise<void> {
-  await wipe(dataDir);
-  // A process that was just ended may still write.
-  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  try {
+    await removeStack(dataDir);
+  } catch (cause) {
+    if (!(cause instanceof DataDirectoryBusy)) throw cause;
+  }
 }
