@@ -138,6 +138,15 @@ export const BREAKS: readonly Break[] = [
       "if (!verdict.admitted && tenant === '') return refused(BUDGET_REJECTIONS.KILL_SWITCH, 'KILL_SWITCH', verdict.reason);",
   },
   {
+    id: 'd64-reserves-by-an-old-view',
+    requirement: 'D64/obeyed',
+    spec: 'apps/budget-accountant/src/budgets.core.unit.spec.ts',
+    test: 'the budget accountant, straight a kill switch thrown a moment ago, which the view has not read yet, stops it too; what is refused waits for no view',
+    file: 'apps/budget-accountant/src/core.ts',
+    find: 'if (decision.records.length > 0) views.readToEnd();',
+    replace: 'if (decision.records.length > 9) views.readToEnd();',
+  },
+  {
     id: 'p12-escalation-without-timer',
     requirement: 'P12',
     spec: 'apps/budget-accountant/src/budgets.overdue.unit.spec.ts',

@@ -1,6 +1,6 @@
 // Signals, policies and what they are told on, for specs of earned autonomy.
 import { entryView, forwardApprovalId } from '@recourse/contract';
-import type { RecordInput } from '@recourse/event-log';
+import type { Decided, RecordInput } from '@recourse/event-log';
 import { entrySaid, harness, logged, memoryView, wire } from '@recourse/testing';
 import type { CoreHarness, MemoryView } from '@recourse/testing';
 import { command, mutationOf, refundView, RUN, TENANT } from './budgets.testing.js';
@@ -53,8 +53,13 @@ export function accountant(
 }
 
 export function register(entries: MemoryView, policy: object, name = KIND, tenant = TENANT): void {
+  entries.append(name, policySaid(policy, name, tenant));
+}
+
+/** A policy as the registry says it. */
+export function policySaid(policy: object, name = KIND, tenant = TENANT): Decided {
   const body = { owner: 'olga', doc: 'd', capabilities: [REFUNDS], ...policy };
-  entries.append(name, entrySaid('autonomy_policy', { name, tenant, body }));
+  return entrySaid('autonomy_policy', { name, tenant, body });
 }
 
 export function retire(entries: MemoryView, name: string): void {

@@ -10,6 +10,7 @@ import {
   KIND,
   praised,
   REFUNDS,
+  policySaid,
   register,
   signalled,
   standingOf,
@@ -410,10 +411,12 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
         });
     });
 
-    it('by a policy that was tightened a moment ago', () => {
+    it('by a policy that was tightened a moment ago, which the view has not read yet', () => {
       const { desk, entries } = start({ rungs });
       praised(desk);
-      register(entries, { rungs, caps: [{ name: 'pilot', rung: 'draft', reason: 'r' }] });
+      entries.appendUnread(KIND, policySaid({ rungs, caps: [{ name: 'pilot', rung: 'draft', reason: 'r' }] }));
+      desk.whenBehind(refund('a', 1), 2_500);
+      entries.catchUp();
       desk.when(refund('a', 1), 3_000).thenAnswer({ code: 'RUNG_TOO_LOW', httpStatus: 403 });
     });
 

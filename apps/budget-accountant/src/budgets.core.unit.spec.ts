@@ -83,6 +83,17 @@ describe.each(WAYS)('the budget accountant, $way', ({ isRebuilt }) => {
       accountant.when(ask('after', agent), 4).then(fact('BudgetReserved'));
     });
 
+    it('thrown a moment ago, which the view has not read yet, stops it too; what is refused waits for no view', () => {
+      const own = memoryView(entryView);
+      const accountant = harness(budgetsCore(), { isRebuilt, views: { contracts: view, entries: own } });
+      const body = { owner: 'ops', doc: 'd', scope: { over: 'tenant' }, severity: 'sev1', runbook: 'r', reason: 'x' };
+      own.appendUnread('s', entrySaid('kill_switch', { name: 'stop', tenant: TENANT, body }));
+      accountant.whenBehind(ask('a', null), 1);
+      own.catchUp();
+      accountant.when(ask('a', null), 2).thenNothing().thenAnswer({ httpStatus: 403, code: 'KILL_SWITCH' });
+      expect(() => accountant.thenReadViews()).toThrow();
+    });
+
     const stopped = (owner: string) => {
       const own = memoryView(entryView);
       const entry = { owner: 'mira', doc: 'd', scope: { over: 'agent', agent: 'agent-7' }, severity: 'sev1' };

@@ -223,6 +223,8 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
       policy,
     }),
   );
+  // A switch, a policy or a contract of a moment ago counts too.
+  if (decision.records.length > 0) views.readToEnd();
   return told(decision, allowanceShown({ ...allowance, forward_approval: wanted ?? 'policy' }));
 }
 
