@@ -3433,6 +3433,15 @@ export const BREAKS: readonly Break[] = [
     replace: "this.rows<StakeRow>('sum what closes'",
   },
   {
+    id: 'e11-resume-on-what-fell-meanwhile',
+    requirement: 'E11/large',
+    spec: 'apps/mutation-ledger/src/http/commits.controller.unit.spec.ts',
+    test: 'where a run goes on is not on an effect that fell after its commits were read',
+    file: 'apps/mutation-ledger/src/http/commits.controller.ts',
+    find: "const commits = await every('commit');\n    const mutations = await every('mutation');",
+    replace: "const mutations = await every('mutation');\n    const commits = await every('commit');",
+  },
+  {
     id: 'E11-large-all-states-read',
     requirement: 'E11/large',
     spec: 'apps/mutation-ledger/src/http/commits.controller.unit.spec.ts',

@@ -174,13 +174,12 @@ export class CommitsController {
     };
   }
 
-  /** Commits and effects of a run. */
+  /** Commits and effects of a run; effects last, so that what commits rest on is there, and has fallen where it did meanwhile. */
   private async stepsOf(caller: Caller, runId: string, tenant: string | undefined): Promise<RunSteps> {
-    const [commits, mutations] = await Promise.all(
-      ['commit', 'mutation'].map((kind) =>
-        this.reads.every(caller, { log: MUTATIONS_LOG, kind, where: { group_key: runId }, tenant }, ROWS_MAX),
-      ),
-    );
+    const every = (kind: string) =>
+      this.reads.every(caller, { log: MUTATIONS_LOG, kind, where: { group_key: runId }, tenant }, ROWS_MAX);
+    const commits = await every('commit');
+    const mutations = await every('mutation');
     return { commits: commits as readonly Commit[], mutations: mutations as readonly Mutation[] }; // rows of these kinds are written by the ledger alone
   }
 

@@ -5,7 +5,7 @@ import { EdgeRefusal } from '@recourse/service';
 import type { Caller, Reads, ServiceContext } from '@recourse/service';
 import { chunk, commit, committed, rollback, spread } from '../core/commits.testing.js';
 import type { Told } from '../core/commits.testing.js';
-import { ledger, NOW } from '../core/ledger.testing.js';
+import { executed, ledger, MUTATION, NOW, refund, RUN, TRIGGERED } from '../core/ledger.testing.js';
 import type { Ledger } from '../core/ledger.testing.js';
 import { CommitsController } from './commits.controller.js';
 
@@ -28,19 +28,21 @@ function history(): { readonly on: Ledger; readonly told: readonly Told[] } {
 }
 
 /** The controller over the rows of a run, with what it reads and opens. */
-function edgeOf({ run }: Ledger, isRefused = false) {
+function edgeOf({ run }: Ledger, { isRefused = false, afterCommits = () => {} } = {}) {
   const read: unknown[] = [];
   const opened: unknown[] = [];
   const asked: unknown[] = [];
   const reads = {
-    every: (_caller: Caller, { kind, where }: Parameters<Reads['every']>[1], countMax: number) => {
+    every: async (_caller: Caller, { kind, where }: Parameters<Reads['every']>[1], countMax: number) => {
       asked.push([kind, where]);
       const docs = run.rows(kind).map(({ doc }) => doc);
-      if (kind !== 'state_chunk') return Promise.resolve(docs);
+      await Promise.resolve();
+      if (kind === 'commit') afterCommits();
+      if (kind !== 'state_chunk') return docs;
       const ids = where['commit_id'] as readonly string[];
       const found = docs.filter(({ commit_id: id }) => ids.includes(String(id))).slice(0, countMax);
       read.push([ids, found.length]);
-      return Promise.resolve(found);
+      return found;
     },
     find: (_caller: Caller, { where }: Parameters<Reads['find']>[1]) =>
       Promise.resolve({
@@ -77,7 +79,7 @@ describe('where a run with many large states goes on', () => {
 
   it('is refused to whoever is shown no payload before its chunks are read', async () => {
     const { on } = history();
-    const { read, controller } = edgeOf(on, true);
+    const { read, controller } = edgeOf(on, { isRefused: true });
     await expect(controller.resume(CALLER, 'run-1', {})).rejects.toMatchObject({ code: 'PAYLOADS_SEALED' });
     expect(read).toEqual([[expect.anything(), 1]]);
   });
@@ -90,6 +92,20 @@ describe('where a run with many large states goes on', () => {
     expect(answer).toMatchObject({ commit_id: first?.id, state: { step: 'plan' }, state_code: null });
     expect(read.at(-1)).toEqual([[first?.id], first?.chunks.length]);
   });
+});
+
+it('where a run goes on is not on an effect that fell after its commits were read', async () => {
+  const on = ledger();
+  on.run.when(executed(refund()), NOW);
+  const act = commit('act', { parents: [{ run_id: RUN, commit_id: MUTATION }], whole: { step: 'act' } });
+  on.run.when(committed(act), NOW);
+  const { controller } = edgeOf(on, {
+    afterCommits: () => {
+      spread(on.run, on.fallen, TRIGGERED, NOW + 1);
+    },
+  });
+  expect(await controller.resume(CALLER, RUN, {})).toMatchObject({ checkpoint: null, rolled_back: [MUTATION] });
+  expect(await edgeOf(on).controller.resume(CALLER, RUN, {})).toMatchObject({ rolled_back: [act.id, MUTATION] });
 });
 
 it('where a run goes on is said of the run that the query names, above that of the path', async () => {
