@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { isRunning, identify, killGroup } from '../../../scripts/lib/identity.mjs';
 import { judgeLock } from '../../../scripts/lib/lock.mjs';
 import { EMPTY_STATE, leftoversOf, type StackState } from './state-file.js';
 
-const run = promisify(execFile);
 const launcher = { pid: 100, started: 'boot:1' };
 const nobodyRuns = (): boolean => false;
 const everybodyRuns = (): boolean => true;
@@ -50,10 +49,17 @@ describe('a lock that is taken', () => {
     const taking = `const { takeLock } = await import(${JSON.stringify(lock)});
       while (Date.now() < Number(process.argv[1]));
       try { takeLock(${JSON.stringify(folder)}); console.log('taken'); } catch (cause) { console.log(cause.name); }
-      setTimeout(() => {}, 1000);`;
+      process.stdin.resume();`;
     const at = String(Date.now() + 700);
-    const started = Array.from({ length: 6 }, () => run(process.execPath, ['--input-type=module', '-e', taking, at]));
-    const told = (await Promise.all(started)).map(({ stdout }) => stdout.trim());
+    const started = Array.from({ length: 6 }, () => spawn(process.execPath, ['--input-type=module', '-e', taking, at]));
+    const told = await Promise.all(started.map(async ({ stdout }) => String((await once(stdout, 'data'))[0]).trim()));
+    // None ends before all have said: the lock of one that ended is anybody's.
+    await Promise.all(
+      started.map((one) => {
+        one.stdin.end();
+        return once(one, 'close');
+      }),
+    );
     expect(told.filter((one) => one === 'taken')).toEqual(['taken']);
     expect(readdirSync(folder)).toEqual(['launcher.lock']);
   });
