@@ -27,7 +27,8 @@ Where the record that was handled last does not stand in its place, the log was 
 (LOG_CUT, exit 1). Take "places" out of the file to have it read anew; with "told" in it no rollback is printed twice, and all are
 acknowledged again.
 
-A FILE of --kafka-config holds settings of librdkafka, `name=value` a line: security.protocol, sasl.username, ssl.ca.location.
+A FILE of --kafka-config holds settings of librdkafka, `name=value` a line: security.protocol, sasl.username, ssl.ca.location. The
+reader names the group that `group.id` says there, else that of `sasl.username`: a secure stack lets a consumer join no other.
 """
 
 import argparse
@@ -314,6 +315,11 @@ def kafka_settings(brokers, path):
     return {**settings, "bootstrap.servers": brokers}
 
 
+def group_of(settings):
+    """The group to name, which a client has to. A broker that asks who somebody is allows a consumer the group of its own name alone."""
+    return settings.get("group.id") or settings.get("sasl.username") or "recourse-python-consumer"
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--brokers", required=True, help="host:port[,host:port]")
@@ -333,11 +339,11 @@ def main(argv=None):
     # The group is never joined: partitions are assigned by hand and no offset is committed. Every record is read, also of transactions
     # that are open or were aborted: the chain says what counts, and every reader has to see the same. What ends a transaction takes
     # an offset and is no record, so the end of a partition is told by the broker.
-    reading = {"group.id": "recourse-python-consumer", "enable.auto.commit": False, "auto.offset.reset": "error", "isolation.level": "read_uncommitted", "enable.partition.eof": True}
+    reading = {"enable.auto.commit": False, "auto.offset.reset": "error", "isolation.level": "read_uncommitted", "enable.partition.eof": True}
     readers = []
     try:
         settings = kafka_settings(options.brokers, options.kafka_config)
-        readers = [Consumer({**settings, **reading}) for _ in range(2)]
+        readers = [Consumer({**settings, **reading, "group.id": group_of(settings)}) for _ in range(2)]
         acks = None if options.consumer is None else Acks(options, settings)
         read(*readers, options, Schemas(options.registry), acks)
         return 0

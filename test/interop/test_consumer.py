@@ -329,3 +329,18 @@ def test_acknowledgements_that_no_broker_takes_stop_it():
     acks.producer = Producer({"bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": 200, "log_level": 0})
     with pytest.raises((RuntimeError, KafkaException), match="did not take the acknowledgements: .*timed out"):
         acks.send(body_of(1, b"\0" * 32, "a", "m-1"), 1)
+
+
+@pytest.mark.parametrize("lines,group", [
+    ("", "recourse-python-consumer"),
+    ("sasl.username=reports", "reports"),
+    ("sasl.username=reports\ngroup.id=theirs", "theirs"),
+], ids=["nobody", "a-user", "a-group"])
+def test_it_speaks_as_the_group_of_its_user_which_alone_a_broker_that_asks_allows(tmp_path, monkeypatch, lines, group):
+    made, config = [], tmp_path / "kafka.properties"
+    config.write_text(lines, encoding="utf-8")
+    monkeypatch.setattr(consumer, "Consumer", lambda settings: made.append(settings) or types.SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(consumer, "read", lambda *_: None)
+    assert consumer.main(["--brokers", "127.0.0.1:1", "--registry", "http://registry", "--log-id", "log-1", "--kafka-config", str(config)]) == 0
+    assert [settings["group.id"] for settings in made] == [group, group]
+    assert [settings["enable.auto.commit"] for settings in made] == [False, False]
