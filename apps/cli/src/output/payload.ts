@@ -11,10 +11,15 @@ export function sealedText(sha256: unknown, openers: readonly unknown[] = []): s
   return `sealed (opened by ${openers.map((role) => cellText(role)).join(', ')}), sha256 ${cellText(sha256)}`;
 }
 
+/** Whether a payload stayed sealed: others open it, or nobody does any more. */
+export function isClosed(value: unknown): boolean {
+  const { encoding, body, opens_with: openers } = docOf(value);
+  if (Array.isArray(openers)) return true;
+  return encoding !== undefined && encoding !== 'plain' && typeof body === 'string' && SEALED.test(body);
+}
+
 /** What a payload holds; one that stayed sealed says so. */
 export function payload(value: unknown): unknown {
-  const { encoding, body, sha256, opens_with: openers } = docOf(value);
-  if (Array.isArray(openers)) return sealedText(sha256, openers);
-  const isSealed = encoding !== undefined && encoding !== 'plain' && typeof body === 'string' && SEALED.test(body);
-  return isSealed ? sealedText(sha256) : body;
+  const { body, sha256, opens_with: openers } = docOf(value);
+  return isClosed(value) ? sealedText(sha256, Array.isArray(openers) ? openers : []) : body;
 }

@@ -3,6 +3,7 @@ import { docOf, EdgeProblem } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import type { Accepted } from '../audit/accepted.js';
 import type { Service } from '../config.js';
+import { isClosed } from '../output/payload.js';
 import type { Session } from '../session.js';
 
 const ROWS_MAX = 500;
@@ -16,7 +17,7 @@ export async function openedBy(session: Session, records: readonly Accepted[]): 
   const read = async (service: Service, path: string, query: Readonly<Record<string, string>>): Promise<void> => {
     try {
       const { items } = await session.service(service).list(path, { ...query, tenant: session.tenant }, ROWS_MAX);
-      for (const item of items) collect(item, opened);
+      for (const [hash, body] of openedIn(items)) opened.set(hash, body);
     } catch (cause) {
       if (!(cause instanceof EdgeProblem) || cause.code !== 'NOT_FOUND') throw cause;
     }
@@ -35,11 +36,11 @@ function valuesOf(body: Doc, field: string): readonly string[] {
   return [body[field], docOf(body['execution'])[field]].filter((one) => typeof one === 'string');
 }
 
-/** Payloads of an answer that were opened: their body is no text of sealed bytes. */
-function collect(value: unknown, into: Map<string, unknown>): void {
-  if (Array.isArray(value)) for (const each of value) collect(each, into);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-  const doc = docOf(value);
-  if (typeof doc['sha256'] === 'string' && typeof doc['body'] === 'object') into.set(doc['sha256'], doc['body']);
-  for (const each of Object.values(doc)) collect(each, into);
+/** Payloads of an answer that were sealed and came opened, whatever they hold; of one that stayed sealed nothing is known. */
+export function openedIn(answer: unknown): ReadonlyMap<string, unknown> {
+  if (typeof answer !== 'object' || answer === null) return new Map();
+  const { encoding, sha256, body } = docOf(answer);
+  const isOpened = encoding === 'sealed' && typeof sha256 === 'string' && body !== undefined && !isClosed(answer);
+  const own = isOpened ? [[sha256, body] as const] : [];
+  return new Map([...own, ...Object.values(answer).flatMap((each) => [...openedIn(each)])]);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { subjectId } from '@recourse/contract';
 import type { Accepted } from '../audit/accepted.js';
+import { openedIn } from './opened.js';
 import { tenantsOf } from './selection.js';
 import { storyHtml } from './story.html.js';
 import { storyOf, storyShape } from './story.js';
@@ -266,6 +267,18 @@ describe('the story of a mutation', () => {
     expect(opened?.story.lines.find(({ type }) => type === 'MutationRecorded')?.what).toContain(
       'with {"refund_id":"re_1"}',
     );
+  });
+
+  it.each([
+    ['is not theirs to open', { body: null, opens_with: ['payload_reader'] }, '(sealed, sha256 090909090909)'],
+    ['was erased', { body: 'ab'.repeat(28) }, '(sealed, sha256 090909090909)'],
+    ['holds a text', { body: 'as agreed' }, '"as agreed"'],
+    ['holds a number', { body: 4711 }, '4711'],
+    ['holds nothing', { body: null }, 'null'],
+  ])('shows whoever opens it what a payload holds that %s', (_, shown, expected) => {
+    const answer = [{ steps: [{ args: { encoding: 'sealed', sha256: '09'.repeat(32), ...shown } }] }];
+    const told = storyOf(RECORDS, 'mut_1', openedIn(answer))?.story.lines;
+    expect(told?.find(({ type }) => type === 'MutationRecorded')?.what).toContain(`with ${expected} until`);
   });
 
   it('is told of a run and of a rollback, too, and of nothing that is not on record', () => {
