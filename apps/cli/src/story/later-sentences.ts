@@ -1,4 +1,4 @@
-// What records say that the first words of stories named by their type alone. Pure.
+// What records say that the first words of stories named by their type alone, or told as a person's. Pure.
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import { cellText } from '../output/table.js';
@@ -7,9 +7,12 @@ import {
   because,
   by,
   evidenceOf,
+  isByAnother,
   isGiven,
   isNobody,
   LEDGER,
+  looked,
+  observed,
   ORCHESTRATOR,
   owed,
   tells,
@@ -58,6 +61,21 @@ export const TELLERS_SINCE_2: Readonly<Record<string, Teller>> = {
     };
   },
 };
+
+/** By record type: what the words before took for a person's; null where it is as they had it. */
+export const TELLERS_SINCE_3: Readonly<Record<string, (...told: Parameters<Teller>) => Sentence | null>> = {
+  LookDispatched: (says, open) =>
+    isByAnother(says) ? { who: ORCHESTRATOR, what: `had another worker look${lookedFor(says, open)}` } : null,
+  LookAnswered: (says, open) =>
+    isByAnother(docOf(says['look'])) ? looked('another worker', 'for the orchestrator')(says, open) : null,
+};
+
+/** What another worker is to confirm: an undo, with what the one that acted saw, or what a person had the first look at. */
+function lookedFor({ purpose, acted }: Doc, open: Open): string {
+  if (purpose !== 'observe') return `, too (${cellText(purpose)})`;
+  const seen = isNobody(acted) ? '' : `: ${observed({ observations: acted }, open)}`;
+  return ` at what the one that acted says it undid${seen}`;
+}
 
 /** What a limit or a trend is about. */
 function over({ scope, name }: Doc): string {

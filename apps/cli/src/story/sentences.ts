@@ -2,7 +2,7 @@
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import { cellText } from '../output/table.js';
-import { TELLERS_SINCE_2 } from './later-sentences.js';
+import { TELLERS_SINCE_2, TELLERS_SINCE_3 } from './later-sentences.js';
 import {
   ACCOUNTANT,
   amount,
@@ -10,9 +10,11 @@ import {
   by,
   digest,
   evidenceOf,
+  isByAnother,
   isGiven,
   isNobody,
   LEDGER,
+  looked,
   observed,
   ORCHESTRATOR,
   owed,
@@ -22,9 +24,9 @@ import {
 } from './tellers.js';
 import type { Open, Sentence, Teller } from './tellers.js';
 
-/** The words that are told now. Packets of older versions, which name none, are told in the first. */
-export const WORDS = 2;
-export type Words = 1 | typeof WORDS;
+/** The words that are told now. Packets of older versions are told in theirs; the first name none. */
+export const WORDS = 3;
+export type Words = 1 | 2 | typeof WORDS;
 
 /** By record type. What has no line here is named by its type: nothing of a story is left out. */
 const TELLERS: Readonly<Record<string, Teller>> = {
@@ -115,10 +117,7 @@ const TELLERS: Readonly<Record<string, Teller>> = {
     (says, open) =>
       `judged the attempt: ${cellText(says['outcome'])}${because(says['reason'])}${saying(says, open)}; ${observed(says, open)}`,
   ),
-  LookAnswered: (says, open) => ({
-    who: 'a worker',
-    what: `looked on a person's word: ${observed(says, open)}${saying(says, open)}`,
-  }),
+  LookAnswered: looked('a worker', "on a person's word"),
   StepEscalated: tells(ORCHESTRATOR, (says) => `gave it to people (${cellText(says['reason'])}); ${owed(says)}`),
   StepHalted: tells(ORCHESTRATOR, (says) => `halted it (${cellText(says['reason'])})`),
   StepReopened: by('had it tried again'),
@@ -161,14 +160,15 @@ const unnamed =
 
 /** The sentence of a record, in the words of a version. */
 export function sentenceOf(type: string, says: Doc, open: Open, words: Words): Sentence {
-  const teller = TELLERS[type] ?? (words < 2 ? undefined : TELLERS_SINCE_2[type]) ?? unnamed(type, words);
-  return teller(says, open);
+  const first = TELLERS[type] ?? (words < 2 ? undefined : TELLERS_SINCE_2[type]) ?? unnamed(type, words);
+  return (words < 3 ? null : TELLERS_SINCE_3[type]?.(says, open)) ?? first(says, open);
 }
 
 /** Whether a person decided here, by the words of a version. */
 export function isDecision(type: string, says: Doc, words: Words): boolean {
   if (words < 2 || DECISIONS.has(type)) return DECISIONS.has(type);
   if (type === 'UndoListed') return !isGiven(says['begun_by']) && docOf(says['evidence'])['kind'] === 'human';
+  if (words >= 3 && type === 'LookDispatched' && isByAnother(says)) return false;
   return DECISIONS_SINCE_2.has(type) && !isNobody(says['by']);
 }
 

@@ -72,6 +72,34 @@ describe('the sentence of a record', () => {
       { by: [], scope: 'agent', scope_id: 'a7', from_minor: 5, ceiling_minor: 3, cause: 'decayed', reason: '' },
       { who: 'the accountant', what: 'moved the ceiling of agent a7 from 5 to 3 (decayed)' },
     ],
+    [
+      'LookDispatched',
+      { by: 'adapter:payments', not_by: 'w-1', purpose: 'observe', reason: 'observes', evidence: payload({}) },
+      { who: 'the orchestrator', what: 'had another worker look at what the one that acted says it undid' },
+    ],
+    [
+      'LookDispatched',
+      { not_by: 'w-1', purpose: 'observe', acted: [{ capability: 'bank.get_wire', observed: payload('back') }] },
+      {
+        who: 'the orchestrator',
+        what: 'had another worker look at what the one that acted says it undid: bank.get_wire saw "back"',
+      },
+    ],
+    [
+      'LookDispatched',
+      { by: 'olga', not_by: 'w-1', purpose: 'reconcile', reason: 'it timed out', evidence: payload({ seen: 're_1' }) },
+      { who: 'the orchestrator', what: 'had another worker look, too (reconcile)' },
+    ],
+    [
+      'LookAnswered',
+      { look: { by: 'olga', not_by: null }, observations: [] },
+      { who: 'a worker', what: "looked on a person's word: nothing was seen" },
+    ],
+    [
+      'LookAnswered',
+      { look: { by: 'adapter:payments', not_by: 'w-1' }, observations: [] },
+      { who: 'another worker', what: 'looked for the orchestrator: nothing was seen' },
+    ],
     ['SomethingNew', { reason: 'so' }, { who: 'a service', what: 'recorded SomethingNew: so' }],
   ])('of %s says who did what, and why', (type, says, sentence) => {
     expect(sentenceOf(type, says, open, WORDS)).toEqual(sentence);
@@ -87,6 +115,16 @@ describe('the sentence of a record', () => {
       who: 'olga',
       what: 'had it tried again: it was a test',
     });
+    const look = { by: 'role:adapter', not_by: 'w-1', purpose: 'observe', reason: '', evidence: payload({}) };
+    expect(sentenceOf('LookDispatched', look, open, 2)).toEqual({
+      who: 'role:adapter',
+      what: 'had a worker look (observe), going by {}',
+    });
+    expect(sentenceOf('LookAnswered', { look }, open, 2).what).toBe("looked on a person's word: nothing was seen");
+    expect([isDecision('LookDispatched', look, 2), isDecision('StepReopened', { by: 'olga' }, 2)]).toEqual([
+      true,
+      true,
+    ]);
   });
 });
 
@@ -106,6 +144,11 @@ describe('what a person decided', () => {
     const asked = (kind: string, begun_by: object | null = null): boolean =>
       isDecision('UndoListed', { begun_by, evidence: { kind } }, WORDS);
     expect([asked('human'), asked('critic'), asked('human', { step_id: 'pay' })]).toEqual([true, false, false]);
+  });
+
+  it('is no look that the orchestrator has another worker take, whatever a person had the first one look at', () => {
+    const taken = (not_by: string | null): boolean => isDecision('LookDispatched', { by: 'olga', not_by }, WORDS);
+    expect([taken(null), taken('w-1')]).toEqual([true, false]);
   });
 
   it('is no ceiling that fell back by itself', () => {

@@ -33,7 +33,7 @@ export const storyShape = z.strictObject({
     id: z.string(),
   }),
   words: z
-    .literal(WORDS)
+    .literal([2, WORDS])
     .optional()
     .describe('Version of the words it is told in; absent in packets of older versions.'),
   lines: z.array(line).min(1),
@@ -60,7 +60,7 @@ export function storyOf(
     story: {
       schema: 'urn:recourse:story:1',
       about: { ...found.about },
-      ...(words === WORDS ? { words: WORDS } : {}),
+      ...(words === 1 ? {} : { words }),
       lines,
     },
     records: [...new Set(found.told.map(({ record }) => record))],
@@ -79,7 +79,7 @@ function lineOf(
   all: readonly Told[],
   { open, words }: Telling,
 ): StoryLine {
-  const { who, what } = sentenceOf(record.type, says, open, words);
+  const { who, what } = sentenceOf(record.type, withLook(record.type, says, all), open, words);
   const isDecided = isDecision(record.type, says, words);
   return {
     number,
@@ -95,6 +95,13 @@ function lineOf(
     index,
     record_hash: record.hash,
   };
+}
+
+/** An answer to a look names it by its leg alone: who had it taken, and why, its own record says. */
+function withLook(type: string, says: Told['says'], all: readonly Told[]): Told['says'] {
+  if (type !== 'LookAnswered') return says;
+  const asked = all.find((one) => one.record.type === 'LookDispatched' && one.says['leg_id'] === says['leg_id']);
+  return asked === undefined ? says : { ...says, look: asked.says };
 }
 
 /** Facts on record before a decision that are about the same effect, or about what it relied on. */

@@ -238,6 +238,29 @@ describe('the story of a mutation', () => {
     ]);
   });
 
+  it("tells a look that another worker takes as the orchestrator's, and its answer as that worker's", () => {
+    const of = { run_id: 'run-1', step_id: 'st_1', mutation_id: 'mut_1' };
+    const looks = [
+      record('recoveries', 'LookDispatched', {
+        ...of,
+        leg_id: 'look_1',
+        purpose: 'reconcile',
+        by: 'olga',
+        not_by: null,
+      }),
+      record('recoveries', 'LookAnswered', { ...of, leg_id: 'look_1', observations: [] }),
+      record('recoveries', 'LookDispatched', { ...of, leg_id: 'look_2', purpose: 'observe', by: 'a', not_by: 'w-1' }),
+      record('recoveries', 'LookAnswered', { ...of, leg_id: 'look_2', observations: [] }),
+    ];
+    const told = storyOf([...RECORDS, ...looks], 'mut_1')?.story.lines.filter(({ type }) => type.startsWith('Look'));
+    expect(told?.map(({ who, is_decision: is }) => [who, is])).toEqual([
+      ['olga', true],
+      ['a worker', false],
+      ['the orchestrator', false],
+      ['another worker', false],
+    ]);
+  });
+
   it('says in what words an attempt failed', () => {
     expect(lines.find(({ type }) => type === 'LegSettled')?.what).toBe(
       'judged the attempt: failed: TOOL_FAILED; the worker says TOOL_REJECTED; in its words: "the bank blocks it"; nothing was seen',

@@ -47,5 +47,10 @@ export const observed = ({ observations }: Doc, open: Open): string =>
   (Array.isArray(observations) ? observations.map(docOf) : [])
     .map((one) => `${cellText(one['capability'])} saw ${open(one['observed'])}`)
     .join('; ') || 'nothing was seen';
+export const looked =
+  (who: string, why: string): Teller =>
+  (says, open) => ({ who, what: `looked ${why}: ${observed(says, open)}${saying(says, open)}` });
+/** Whether it is a look that the orchestrator has another worker take, since the word of the first alone does not count. */
+export const isByAnother = ({ not_by: first }: Doc): boolean => isGiven(first);
 export const amount = (says: Doc): string => cellText(debitsIn(says['debits']) ?? 'nothing');
 export const isNobody = (list: unknown): boolean => !isGiven(list) || (Array.isArray(list) && list.length === 0);
