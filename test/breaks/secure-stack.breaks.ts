@@ -91,4 +91,22 @@ export const BREAKS: readonly Break[] = [
     find: '  process.umask(OTHERS);',
     replace: '',
   },
+  {
+    id: 'secure-stack-hidden-topic-is-gone',
+    requirement: 'secure-stack/clients',
+    spec: 'libs/kafka/src/kafkajs/topic-counts.unit.spec.ts',
+    test: 'partitions of topics are refused of a topic that whoever asks may not see: it is not told as missing',
+    file: 'libs/kafka/src/kafkajs/topic-counts.kafka.ts',
+    find: "if (protocolErrorType(error) === 'UNKNOWN_TOPIC_OR_PARTITION') return new Map();",
+    replace: 'return new Map();',
+  },
+  {
+    id: 'secure-stack-missing-topic-is-refused',
+    requirement: 'secure-stack/clients',
+    spec: 'libs/kafka/src/kafkajs/topic-counts.unit.spec.ts',
+    test: 'partitions of topics are counted of those that are there, and not of one that is missing',
+    file: 'libs/kafka/src/kafkajs/topic-counts.kafka.ts',
+    find: 'countsBy(admin, [name]).catch(missing)',
+    replace: 'countsBy(admin, [name])',
+  },
 ];

@@ -8,6 +8,7 @@ import { run } from '@recourse/cli';
 import { factsOf, SERVICES } from '@recourse/dev-stack';
 import { rawClient } from '@recourse/kafka';
 import type { GroupAttempts } from '@recourse/kafka';
+import type { Failure } from '@recourse/kernel';
 import { plannedSubjects, plannedTopics } from '@recourse/service/provision';
 import { ADAPTERS, append, beginAs, CALL_MS, joinGroup, refusalOf, SecureScene, withAdmin } from './secure.testing.js';
 import type { RawAdmin } from './secure.testing.js';
@@ -118,6 +119,22 @@ describe.each(STRANGERS)('the broker refuses $user', ({ user, group: own, topic:
         }),
       ];
       expect(codes).toEqual([TOPIC_REFUSED, TOPIC_REFUSED, TOPIC_REFUSED, TOPIC_REFUSED, TOPIC_REFUSED]);
+    },
+    CALL_MS,
+  );
+
+  it(
+    'to see topics that are not its own, which is told as refused and not as missing',
+    async () => {
+      const told = await scene.asOurs(
+        async (admin) => [
+          await admin.partitionCount(readable),
+          await admin.partitionCount(COMMANDS[0] ?? '').catch((error: unknown) => (error as Failure).code),
+        ],
+        scene.accessOf(user),
+      );
+      expect(told).toEqual([expect.any(Number), 'BROKER_REFUSED']);
+      expect(await scene.asOurs((admin) => admin.partitionCount('recourse.nowhere'))).toBeNull();
     },
     CALL_MS,
   );

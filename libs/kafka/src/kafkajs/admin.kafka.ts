@@ -7,6 +7,7 @@ import { fetchAccessRules, makeAccessRules } from './access-rules.kafka.js';
 import { clientFor } from './client.kafka.js';
 import type { KafkaOptions } from '../options.js';
 import { asFailure } from './failures.kafka.js';
+import { partitionCountsOf } from './topic-counts.kafka.js';
 import { ended, within } from '../time-limit.js';
 
 const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5 } as const;
@@ -133,15 +134,9 @@ class KafkaJsAdmin implements KafkaAdmin {
     await ended(this.admin.disconnect());
   }
 
-  /** Counts of those that exist. Asking for one that does not makes kafkajs throw, so the list is asked first. */
+  /** Counts of those that exist. */
   private partitionCounts(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    return coded('topic metadata', async () => {
-      const existing = new Set(await this.admin.listTopics());
-      const wanted = names.filter((name) => existing.has(name));
-      if (wanted.length === 0) return new Map<string, number>();
-      const { topics } = await this.admin.fetchTopicMetadata({ topics: wanted });
-      return new Map(topics.map(({ name, partitions }) => [name, partitions.length]));
-    });
+    return coded(`partitions of ${names.join(', ')}`, () => partitionCountsOf(this.admin, names));
   }
 }
 

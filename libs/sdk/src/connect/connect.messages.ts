@@ -148,7 +148,7 @@ export interface Recourse extends Readonly<Omit<ConnectedParts, 'producer'>> {
   /** Starts a worker; `close` stops it. */
   worker(options: ConnectedWorkerOptions): Promise<Worker>;
   undos(): Undos;
-  /** What a consumer of rollbacks needs to know of the log it follows. Errors: ConnectProblem(LOG_UNKNOWN, NOTICES_MISSING); Failure(BROKER_UNAVAILABLE). */
+  /** What a consumer of rollbacks needs to know of the log it follows. Errors: ConnectProblem(LOG_UNKNOWN, NOTICES_MISSING); Failure(BROKER_UNAVAILABLE, BROKER_REFUSED). */
   consumerOptions(): Promise<ConnectedConsumerOptions>;
   /**
    * Stops its workers and closes what it opened. A guarded call that begins from now on is refused (CONNECTION_CLOSED); those that were

@@ -4,7 +4,7 @@ import { NOTIFICATIONS_TOPIC } from '../consumer/notification-consumer.js';
 import type { ConnectedConsumerOptions } from './connect.messages.js';
 import { ConnectProblem } from './connect.problem.js';
 
-/** Asks the broker for what is not known. Errors: ConnectProblem(LOG_UNKNOWN, NOTICES_MISSING); Failure(BROKER_UNAVAILABLE). */
+/** Asks the broker for what is not known. Errors: ConnectProblem(LOG_UNKNOWN, NOTICES_MISSING); Failure(BROKER_UNAVAILABLE, BROKER_REFUSED). */
 export async function consumerOptionsOf(
   { kafka, codecs, clock }: Pick<ConnectedConsumerOptions, 'kafka' | 'codecs' | 'clock'>,
   logId: string | null,
