@@ -109,4 +109,13 @@ export const BREAKS: readonly Break[] = [
     find: 'countsBy(admin, [name]).catch(missing)',
     replace: 'countsBy(admin, [name])',
   },
+  {
+    id: 'secure-stack-no-user-for-consumers',
+    requirement: 'secure-stack',
+    spec: 'deploy/dev/src/users.unit.spec.ts',
+    test: 'the users of a secure stack are one for agents and sources, and one for consumers, also where no story brings its own',
+    file: 'deploy/dev/src/users.ts',
+    find: "    { as: 'consumer', name: CONSUMER },",
+    replace: '',
+  },
 ];

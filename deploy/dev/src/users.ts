@@ -16,8 +16,11 @@ import { AUDITOR, NOTIFIER, SERVICES } from './system.plan.js';
 
 /** Audits and checks for people at the command line. */
 export const OPERATOR = 'operator';
-/** Speaks for programs that have no user of their own: stories, and agents that connect to the stack. */
+/** Speaks for programs that have no user of their own: stories, and agents and sources that connect to the stack. */
 export const AGENT = 'agent';
+
+/** Hears of rollbacks, and acknowledges them, for programs that have no user of their own. */
+const CONSUMER = 'consumer';
 
 /** Every user of a stack. Pure. */
 export function usersOf(examples: readonly ExampleSpec[], adapters: readonly string[]): readonly ClusterUser[] {
@@ -26,6 +29,7 @@ export function usersOf(examples: readonly ExampleSpec[], adapters: readonly str
     { as: 'operator', name: OPERATOR },
     { as: 'auditor', name: AUDITOR },
     { as: 'producer', name: AGENT },
+    { as: 'consumer', name: CONSUMER },
     ...adapters.map((adapter) => ({ as: 'worker' as const, name: `${adapter}-worker`, adapters: [adapter] })),
   ];
   const taken = new Set(known.map(({ name }) => name));

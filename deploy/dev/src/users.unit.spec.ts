@@ -20,6 +20,15 @@ describe('the users of a secure stack', () => {
     expect(users).toContainEqual({ as: 'consumer', name: 'loyalty' });
   });
 
+  it('are one for agents and sources, and one for consumers, also where no story brings its own', () => {
+    expect(usersOf([], [])).toEqual(
+      expect.arrayContaining([
+        { as: 'producer', name: 'agent' },
+        { as: 'consumer', name: 'consumer' },
+      ]),
+    );
+  });
+
   it('are none for a program that does not speak to Kafka', () => {
     const names = usersOf([...PROCESSES, ...LITTLE_PROCESSES], []).map(({ name }) => name);
     expect(names.filter((name) => ['payment-provider', 'services'].includes(name))).toEqual([]);
