@@ -1488,4 +1488,13 @@ export const BREAKS: readonly Break[] = [
     find: " && one.says['leg_id'] === says['leg_id']",
     replace: '',
   },
+  {
+    id: 'd58-settings-of-the-stack-lacking',
+    requirement: 'D58',
+    spec: 'deploy/dev/src/system-processes.unit.spec.ts',
+    test: 'the settings of a development stack are those by which its services decide and that are not the defaults, one a line',
+    file: 'deploy/dev/src/system-processes.ts',
+    find: "...(service === 'mutation-ledger' ? OPEN_ADMISSION : {}),",
+    replace: '',
+  },
 ];

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createKafka, signingFrom } from '@recourse/kafka';
 import { ownerOfLog } from '@recourse/messages';
 import { createProducer, systemClock } from '@recourse/sdk';
-import { cliAt, put } from './guide.testing.js';
+import { cliAt } from './guide.testing.js';
 import type { Ran } from './guide.testing.js';
 import { itemsOf, startSystem, TENANT, until } from './system.testing.js';
 import type { Person, System } from './system.testing.js';
@@ -35,11 +35,6 @@ beforeAll(async () => {
   secrets = join(dirname(system.plan.audited?.auditorKeyFile ?? ''), 'secrets');
   keyring = { RECOURSE_WIRES: 'strict', RECOURSE_KEYRING_FILE: join(secrets, 'keyring.json') };
   await tell();
-  put(
-    folder,
-    'settings.env',
-    'RECOURSE_LEASE_MS=5000\nRECOURSE_SOURCE_TRUST=off\nRECOURSE_STORM_LIMIT=0\nRECOURSE_CLOSURE_MAX=0\n',
-  );
 }, 300_000);
 afterAll(async () => {
   await system.stop();
@@ -106,7 +101,8 @@ async function taken(
   let tries = 0;
   await until('heads that cover the run', async () => {
     const name = tries === 0 ? file : `${String(tries)}-${file}`;
-    const story = ['story', RUN, '--decisions', '--settings', 'settings.env', '--open', '--packet', name];
+    const settings = join(dirname(secrets), 'settings.env');
+    const story = ['story', RUN, '--decisions', '--settings', settings, '--open', '--packet', name];
     const { code, note } = await recourse(
       { user, keys },
       ...story,

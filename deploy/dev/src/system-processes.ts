@@ -19,8 +19,29 @@ import { userVariables } from './users.js';
 /** A development stack lets every source roll back by itself, as often as it likes; production is careful (docs/reference/config.md). */
 const OPEN_ADMISSION = { RECOURSE_SOURCE_TRUST: 'off', RECOURSE_STORM_LIMIT: '0', RECOURSE_CLOSURE_MAX: '0' } as const;
 
-/** Services that ask workers. */
+/** Services that ask workers, with the time a development stack gives these. */
 const LEASING: readonly ServiceName[] = ['mutation-ledger', 'recovery-orchestrator'];
+const SHORT_LEASE = { RECOURSE_LEASE_MS: '5000' } as const;
+
+/** By which settings a service of this stack decides that are not the defaults. Pure. */
+function tuningOf(service: ServiceName, { serviceEnv, envOf }: Pick<SystemOptions, 'serviceEnv' | 'envOf'>): Env {
+  return {
+    ...(LEASING.includes(service) ? SHORT_LEASE : {}),
+    ...(service === 'mutation-ledger' ? OPEN_ADMISSION : {}),
+    ...serviceEnv,
+    ...envOf?.[service],
+  };
+}
+
+type Env = Readonly<Record<string, string>>;
+
+/** The same of all of them, as a file that `recourse audit story --settings` takes. Pure. */
+export function settingsFileOf(options: Pick<SystemOptions, 'serviceEnv' | 'envOf'>): string {
+  const all = Object.assign({}, ...SERVICES.map((service) => tuningOf(service, options))) as Env;
+  return Object.entries(all)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+}
 
 const ISSUER = 'https://issuer.recourse.test';
 const AUDIENCE = 'recourse';
@@ -104,12 +125,8 @@ export function serviceProcesses(plan: Planning): readonly ProcessSpec[] {
           RECOURSE_DOCS: 'public',
           RECOURSE_EDGE_KEY_FILE: plan.secrets.edgeKeyFile,
           RECOURSE_INSTANCE: String(index + 1),
-          ...(LEASING.includes(service)
-            ? { RECOURSE_LEASE_KEY_FILE: plan.secrets.leaseKeyFile, RECOURSE_LEASE_MS: '5000' }
-            : {}),
-          ...(service === 'mutation-ledger' ? OPEN_ADMISSION : {}),
-          ...plan.serviceEnv,
-          ...plan.envOf?.[service],
+          ...(LEASING.includes(service) ? { RECOURSE_LEASE_KEY_FILE: plan.secrets.leaseKeyFile } : {}),
+          ...tuningOf(service, plan),
         },
       };
     }),

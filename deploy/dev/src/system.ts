@@ -27,6 +27,7 @@ import {
   notifierProcesses,
   processName,
   serviceProcesses,
+  settingsFileOf,
   urlsOf,
 } from './system-processes.js';
 import type { Planning } from './system-processes.js';
@@ -53,6 +54,7 @@ export async function planSystem(stack: StackFacts, options: SystemOptions): Pro
   ]);
   const urls = urlsOf(ports);
   const plan = { ...options, stack, secrets, logId, databases, keyStoreUrl, notifierDatabaseUrl, ports, instances };
+  writeFileSync(join(dataDir, 'settings.env'), settingsFileOf(options), { mode: 0o600 });
   writeSystemFile(dataDir, { stack, urls, logId, databases, keyStoreUrl, cluster });
   return {
     processes: [
