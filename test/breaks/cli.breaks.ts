@@ -1497,4 +1497,13 @@ export const BREAKS: readonly Break[] = [
     find: "...(service === 'mutation-ledger' ? OPEN_ADMISSION : {}),",
     replace: '',
   },
+  {
+    id: 'l14-keyring-that-everybody-may-change',
+    requirement: 'L14/keyring',
+    spec: 'apps/cli/src/keys.unit.spec.ts',
+    test: 'recourse keys says of a keyring that everybody may change what every process says of it',
+    file: 'apps/cli/src/commands/keys.command.ts',
+    find: "if (cause instanceof Error && !('code' in cause))",
+    replace: 'if (cause instanceof RangeError)',
+  },
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseKeyring, signerOf, speakerOf } from '@recourse/kernel';
@@ -63,5 +63,17 @@ describe('recourse keys', () => {
     expect(at.note()).toContain('KEYRING_INVALID: /keys/0/names must be');
     expect(await at.call('keys', 'check', inFolder('none.json'))).toBe(64);
     expect(at.note()).toMatch(/FILE_UNREADABLE: .*none\.json cannot be read/);
+  });
+
+  it('says of a keyring that everybody may change what every process says of it', async () => {
+    const file = inFolder('open.json');
+    writeFileSync(file, '{"keys": []}');
+    chmodSync(file, 0o666);
+    expect(await at.call('keys', 'check', file)).toBe(64);
+    expect(at.note()).toContain(
+      `KEYRING_INVALID: everybody on the machine may change the file (mode 0666): chmod o-w ${file}`,
+    );
+    chmodSync(file, 0o644);
+    expect(await at.call('keys', 'check', file)).toBe(0);
   });
 });

@@ -29,6 +29,7 @@ export { handsOutNothing } from './not-yet.js';
 export { stampOf } from './stamped-offset.js';
 export type { StampedOffset } from './stamped-offset.js';
 export { murmur2, partitionForKey } from './murmur2.js';
+export { believedTextIn } from './secret-file.js';
 export { ACCESS_VARIABLES, accessIn, accessOf } from './access.js';
 export type { KafkaAccess } from './access.js';
 export { createKafka } from './create.kafka.js';

@@ -1,9 +1,10 @@
 // recourse keys …: makes a key that speaks on wires or signs logs, and says what a keyring holds. Asks no service.
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { believedTextIn } from '@recourse/kafka';
 import { parseKeyring, publicKeyText, signerOf, SPEAKER_ROLES } from '@recourse/kernel';
 import type { KnownKey } from '@recourse/kernel';
 import { formatTable, instant } from '../output/table.js';
@@ -105,8 +106,11 @@ function checkRing(session: Session, file: string): void {
 
 function textIn(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return believedTextIn(file);
   } catch (cause) {
+    // What is no error of the system is one of the file's mode: no process would believe it.
+    if (cause instanceof Error && !('code' in cause))
+      throw new CliProblem('KEYRING_INVALID', cause.message, 'usage', { cause });
     throw new CliProblem('FILE_UNREADABLE', `${file} cannot be read`, 'usage', {
       cause,
       remedy: 'Name the file of a keyring: JSON of {"keys": [...]}, whose entries `recourse keys new` prints.',
