@@ -1,8 +1,10 @@
 // The downstream service as a process: follows rollbacks until it is told to stop.
-import { kafkaAccessIn } from '@recourse/sdk';
+import { endPlainly, kafkaAccessIn } from '@recourse/sdk';
 import { createKafka, createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import { startDownstream } from './downstream.js';
+
+endPlainly(); // what cannot be reached is told in a line, not in a trace
 
 const env = (name: string): string => {
   const value = process.env[name];
