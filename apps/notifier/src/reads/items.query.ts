@@ -55,6 +55,20 @@ const APPROVAL_WAY: Readonly<Record<string, string>> = { FACT_CHANGED: 'reviews 
 /** Where what stops a step is named, which a person lifts. */
 const HALTED_WAY: Readonly<Record<string, string>> = { KILL_SWITCH: 'kill-switch list', BREAKER_OPEN: 'breakers list' };
 
+/** Why a parked record can only be given up: what is wrong with it is in its own bytes (docs/guides/recover-a-parked-record.md). */
+const UNUSABLE: readonly string[] = [
+  'BATCH_UNREADABLE',
+  'UNFRAMED',
+  'TRUNCATED',
+  'MALFORMED',
+  'NUL_IN_TEXT',
+  'KEY_TOO_LONG',
+  'TEXT_TOO_LONG',
+  'REF_UNSCOPED',
+  'TENANT_INVALID',
+  'KEY_MISMATCH',
+];
+
 /** What a person types, as it stands; in a terminal it asks for what it needs to know besides. The id is that of the thing. */
 const WAY_OUT = {
   approval: ({ id, reason }) => `recourse ${APPROVAL_WAY[reason] ?? 'recoveries approve'} ${id}`,
@@ -76,7 +90,7 @@ const WAY_OUT = {
   trend: ({ id }) => `recourse trends review ${id}`,
   alarm: ({ id }) => `recourse log close-alarm ${id}`,
   freeze: ({ id }) => `recourse autonomy unfreeze ${id}`,
-  parked: ({ id }) => `recourse parked redrive ${id}`,
+  parked: ({ id, reason }) => `recourse parked ${UNUSABLE.includes(reason) ? 'discard' : 'redrive'} ${id}`,
   // What is weaker stands there, with the digest that is confirmed; the registry goes by the capability.
   proposal: () => 'recourse contracts proposals',
   // It is told once and never listed.

@@ -38,6 +38,16 @@ describe('what waits for a person', () => {
     expect(shownItem({ ...WAITING, id: 'rb_1', item }, 0).way_out).toBe(`recourse rollbacks ${verb} rb_1`);
   });
 
+  it.each([
+    ['CONTRACT_UNKNOWN', 'redrive'],
+    ['UNKNOWN_SCHEMA', 'redrive'],
+    ['UNFRAMED', 'discard'],
+    ['TRUNCATED', 'discard'],
+  ])('of a parked record names what works: %s', (reason, verb) => {
+    const item = { ...OPEN, kind: 'parked' as const, reason };
+    expect(shownItem({ ...WAITING, id: 'pk_1', item }, 0).way_out).toBe(`recourse parked ${verb} pk_1`);
+  });
+
   it('of a run whose id is no plain word stays one word of the shell', () => {
     const item = { ...OPEN, kind: 'window' as const };
     const command = shownItem({ ...WAITING, id: 'mut_1', runId: "a; rm '$HOME'", item }, 0).way_out;
