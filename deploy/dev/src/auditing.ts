@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { isSignedBy, noteSigner, parseNote, readHeads, verifierText } from '@recourse/audit';
 import type { NoteKey, NoteRole } from '@recourse/audit';
 import { root } from '../../../scripts/lib/paths.mjs';
+import type { Ran } from './command-line.js';
 import type { ProcessSpec } from './processes.js';
 import { signingKeyOf } from './secrets.js';
 import { layoutOf } from './stack-data.js';
@@ -113,4 +114,21 @@ export function uncovered(
     const name = `${topic}/${String(partition)}`;
     return accepted > (sizes.get(name) ?? 0) ? [name] : [];
   });
+}
+
+/** Why logs do not verify: what `recourse audit verify --json` found, by log and partition, or what it said where it read nothing. Pure. */
+export function foundIn({ stdout, stderr }: Pick<Ran, 'stdout' | 'stderr'>): string {
+  if (!stdout.startsWith('{')) return `${stderr}${stdout}`.trim();
+  // What it prints once it has read the logs.
+  const { partitions } = JSON.parse(stdout) as { readonly partitions: readonly Verified[] };
+  const found = partitions.flatMap(({ topic, partition, findings }) =>
+    findings.map(({ message }) => `${topic}/${String(partition)}: ${message}`),
+  );
+  return [...found, stderr.trim()].filter((line) => line !== '').join('; ');
+}
+
+interface Verified {
+  readonly topic: string;
+  readonly partition: number;
+  readonly findings: readonly { readonly message: string }[];
 }

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { headText, noteSigner, noteText } from '@recourse/audit';
-import { uncovered } from './auditing.js';
+import { foundIn, uncovered } from './auditing.js';
 
 const pem = (): string => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 const auditor = noteSigner('auditor', 'log', pem());
@@ -41,5 +41,20 @@ describe('the logs of a story', () => {
 
   it('are covered where there is nothing in them', () => {
     expect(uncovered([{ topic: 'recourse.budgets', partition: 1, accepted: 0 }], '', keys)).toEqual([]);
+  });
+});
+
+describe('logs that do not verify', () => {
+  it('are told by what was found, log by log, and not by the whole report', () => {
+    const sound = { topic: 'recourse.budgets', partition: 0, head_hash: 'ab', findings: [] };
+    const cut = { ...sound, topic: 'recourse.mutations', findings: [{ kind: 'cut_tail', message: 'it was cut' }] };
+    const stdout = JSON.stringify({ ok: false, partitions: [sound, cut] });
+    expect(foundIn({ stdout, stderr: '' })).toBe('recourse.mutations/0: it was cut');
+  });
+
+  it('are told by what was said where nothing could be read', () => {
+    expect(foundIn({ stdout: '', stderr: 'BROKER_UNAVAILABLE: nobody answers\n' })).toBe(
+      'BROKER_UNAVAILABLE: nobody answers',
+    );
   });
 });

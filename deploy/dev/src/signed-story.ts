@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseVerifier } from '@recourse/audit';
 import type { NoteKey } from '@recourse/audit';
-import { uncovered } from './auditing.js';
+import { foundIn, uncovered } from './auditing.js';
 import type { LogLength } from './auditing.js';
 import { after } from './child.js';
 import { nameOf, quoted, recourse } from './command-line.js';
@@ -47,7 +47,7 @@ export async function sayWhatIsSigned(
     audited.auditorKeyFile,
   ]);
   if (verified.status !== 0) {
-    say(`   BROKEN  the logs verify against the heads of the auditor: ${verified.stderr}${verified.stdout}`);
+    say(`   BROKEN  the logs verify against the heads of the auditor: ${foundIn(verified)}`);
     return false;
   }
   const lengths = lengthsIn(verified.stdout);
