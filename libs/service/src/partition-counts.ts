@@ -7,7 +7,7 @@ export class PartitionCounts {
 
   constructor(private readonly kafka: Pick<Kafka, 'admin'>) {}
 
-  /** Errors: Failure(TOPIC_MISSING, BROKER_UNAVAILABLE). */
+  /** Errors: Failure(TOPIC_MISSING, BROKER_REFUSED, BROKER_UNAVAILABLE). */
   of(topic: string): Promise<number> {
     const asking = this.known.get(topic) ?? this.all([topic]).then((countOf) => countOf(topic));
     this.known.set(topic, asking);
@@ -17,19 +17,27 @@ export class PartitionCounts {
     return asking;
   }
 
-  /** Counts of several topics; one that is missing is an error when it is asked for. Errors: Failure(BROKER_UNAVAILABLE). */
+  /** Counts of several topics; one that is missing, or hidden from whoever asks, is an error when it is asked for. Errors: Failure(BROKER_UNAVAILABLE). */
   async all(topics: readonly string[]): Promise<(topic: string) => number> {
     const admin = await this.kafka.admin();
     try {
-      const counts = new Map<string, number | null>();
-      for (const topic of new Set(topics)) counts.set(topic, await admin.partitionCount(topic));
+      const counts = new Map<string, number | Failure>();
+      for (const topic of new Set(topics))
+        counts.set(topic, (await admin.partitionCount(topic).catch(refused)) ?? missing(topic));
       return (topic) => {
-        const count = counts.get(topic) ?? null;
-        if (count === null) throw new Failure('TOPIC_MISSING', topic);
+        const count = counts.get(topic) ?? missing(topic);
+        if (count instanceof Failure) throw count;
         return count;
       };
     } finally {
       await admin.close();
     }
   }
+}
+
+const missing = (topic: string): Failure => new Failure('TOPIC_MISSING', topic);
+
+function refused(error: unknown): Failure {
+  if (error instanceof Failure && error.code === 'BROKER_REFUSED') return error;
+  throw error;
 }

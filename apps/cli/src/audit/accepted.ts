@@ -62,7 +62,8 @@ export async function acceptedInTopics(asked: Omit<TopicsAudit, 'known' | 'onRec
     partition.records.push(...records);
     read.set(name, partition);
   };
-  for (const report of await auditTopics({ ...asked, known: new Map(), onRecords: note })) refuseUnsound(report);
+  for (const report of await auditTopics({ ...asked, passesHidden: true, known: new Map(), onRecords: note }))
+    refuseUnsound(report);
   const codecs = createCodecs(asked.registry);
   const found: Accepted[] = [];
   for (const { of, records } of read.values()) {
@@ -83,8 +84,8 @@ function* verified(of: GenesisOf, records: Iterable<StoredRecord>, codecs: Codec
 }
 
 /**
- * What takes nothing out of a chain silences no story: what a stranger put beside it, or a log that is not there, which may be one that
- * the reader has no right to see. Both are `audit verify`'s to tell of.
+ * What takes nothing out of a chain silences no story: what a stranger put beside it, or a log that is not there. Both are `audit verify`'s
+ * to tell of, as is a log that the reader has no right to see, and which a story is told without.
  */
 const BESIDE: readonly string[] = ['stray', 'topic_missing'];
 

@@ -178,7 +178,7 @@ export async function headsInTopic(
   { kafka, registry, logId }: Pick<TopicsAudit, 'kafka' | 'registry' | 'logId'>,
   key: NoteKey,
 ): Promise<readonly SignedHead[]> {
-  const [[, count] = ['', null]] = await partitionCounts({ kafka, topics: [HEADS_TOPIC] });
+  const [[, count] = ['', null]] = await partitionCounts({ kafka, topics: [HEADS_TOPIC], passesHidden: true });
   if (count === null) return [];
   const [reader, codecs] = [await kafka.rawReader(), createCodecs(registry)];
   try {

@@ -22,6 +22,8 @@ export interface TopicsAudit {
   readonly registry: SchemaRegistry;
   readonly logId: string;
   readonly topics: readonly string[];
+  /** What whoever asks may not see counts as not there, else it is refused. */
+  readonly passesHidden?: boolean;
   readonly known: KnownHeads;
   /** Trusted heads behind which a log is verified, by `topic/partition`. */
   readonly starts?: ReadonlyMap<string, AuditStart>;
@@ -52,7 +54,7 @@ const FETCH_BYTES = 2 << 20;
 /**
  * Verifies every partition of the topics to the end seen when its turn comes, and says which are gone that a trusted head names.
  *
- * Errors: Failure(BROKER_UNAVAILABLE, REGISTRY_UNAVAILABLE). What is wrong with a log is a finding, never an error.
+ * Errors: Failure(BROKER_UNAVAILABLE, BROKER_REFUSED, REGISTRY_UNAVAILABLE). What is wrong with a log is a finding, never an error.
  */
 export async function auditTopics(audit: TopicsAudit): Promise<readonly PartitionReport[]> {
   const counts = await partitionCounts(audit);
@@ -120,10 +122,16 @@ function judging(
 export async function partitionCounts({
   kafka,
   topics,
-}: Pick<TopicsAudit, 'kafka' | 'topics'>): Promise<readonly (readonly [string, number | null])[]> {
+  passesHidden = false,
+}: Pick<TopicsAudit, 'kafka' | 'topics' | 'passesHidden'>): Promise<readonly (readonly [string, number | null])[]> {
   const admin = await kafka.admin();
+  const hidden = (error: unknown): null => {
+    if (passesHidden && error instanceof Failure && error.code === 'BROKER_REFUSED') return null;
+    throw error;
+  };
   try {
-    return await Promise.all(topics.map(async (topic) => [topic, await admin.partitionCount(topic)] as const));
+    const countOf = async (topic: string): Promise<number | null> => admin.partitionCount(topic).catch(hidden);
+    return await Promise.all(topics.map(async (topic) => [topic, await countOf(topic)] as const));
   } finally {
     await admin.close();
   }

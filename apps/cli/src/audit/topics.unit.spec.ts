@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
+import { Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { auditReport, describeReport } from './report.js';
 import { chained, LOG, LOG_ID } from './signed-dump.testing.js';
-import { auditTopics, CAUSES_LAST, LOG_TOPICS, readPartition } from './topics.js';
+import { auditTopics, CAUSES_LAST, LOG_TOPICS, partitionCounts, readPartition } from './topics.js';
 
 /** Findings of a log of four records whose first ones were deleted at the broker, without a head to compare with. */
 async function reportAfterTrim(toOffset: number) {
@@ -37,6 +38,25 @@ describe('a log at the brokers, verified without any head', () => {
     expect(describeReport(report)).toContain(
       `cut_front in ${LOG}/0: the front was cut: the broker holds nothing before offset ${String(toOffset)}`,
     );
+  });
+});
+
+describe('a log at the brokers that whoever asks may not see', () => {
+  const asked = async (passesHidden: boolean): Promise<unknown> => {
+    const kafka = new MemoryBroker().forActor('spec');
+    const admin = await kafka.admin();
+    const hidden = {
+      ...admin,
+      close: () => admin.close(),
+      partitionCount: () => Promise.reject(new Failure('BROKER_REFUSED', 'TOPIC_AUTHORIZATION_FAILED')),
+    };
+    const asOne = { ...kafka, admin: () => Promise.resolve(hidden) };
+    return partitionCounts({ kafka: asOne, topics: [LOG], passesHidden });
+  };
+
+  it('is refused, and left out of what is told of the others', async () => {
+    await expect(asked(false)).rejects.toMatchObject({ code: 'BROKER_REFUSED' });
+    expect(await asked(true)).toEqual([[LOG, null]]);
   });
 });
 
