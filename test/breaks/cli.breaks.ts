@@ -503,8 +503,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/program.unit.spec.ts',
     test: 'payloads of a step are shown as they were opened for the reader',
     file: 'apps/cli/src/output/payload.ts',
-    find: "const isSealed = encoding !== undefined && encoding !== 'plain' && typeof body === 'string' && SEALED.test(body);",
-    replace: "const isSealed = encoding !== undefined && encoding !== 'plain';",
+    find: "return encoding !== undefined && encoding !== 'plain' && typeof body === 'string' && SEALED.test(body);",
+    replace: "return encoding !== undefined && encoding !== 'plain';",
   },
   {
     id: 'guides-partly-undone-is-done',
