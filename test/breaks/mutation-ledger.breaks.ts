@@ -3595,5 +3595,12 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/http/effects.controller.ts',
     find: 'const closesAt = bound === null ? expires_at : bound.reversal_expires_at;',
     replace: 'const closesAt = expires_at;',
+    id: 'p8-unconfirmed-not-executed',
+    requirement: 'A62',
+    spec: 'apps/mutation-ledger/src/core/mutations.compensations.unit.spec.ts',
+    test: 'a compensation, straight whose tool answered has executed, whatever was seen of it after; one nobody heard may have',
+    file: 'apps/mutation-ledger/src/rules/compensation/compensation.decider.ts',
+    find: "outcome === 'unverified' || (outcome === 'uncertain' && reported === 'verified');",
+    replace: "outcome === 'unverified' || (outcome === 'failed' && reported === 'verified');",
   },
 ];

@@ -63,10 +63,15 @@ function settled(
     readonly observations?: readonly Observation[];
     readonly call?: RecoveryCall | null;
     readonly calls_done?: number;
+    readonly reported?: LegVerdict['reported'];
   } = {},
 ) {
-  const { attempt = 1, observations = [], call = callFor(MUTATION), calls_done = 0 } = more;
-  const member = { step_id: 'step-1', mutation_id: MUTATION, outcome, reason, observations, call, calls_done };
+  const {
+    attempt = 1,
+    call = callFor(MUTATION),
+    ...rest
+  } = { observations: [], calls_done: 0, reported: null, ...more };
+  const member = { step_id: 'step-1', mutation_id: MUTATION, outcome, reason, call, ...rest };
   return fromRecoveries('LegSettled', { ...LEG, attempt, members: [member] });
 }
 
@@ -141,6 +146,14 @@ describe.each(WAYS)('a compensation, $way', ({ isRebuilt }) => {
         fact('RecoverabilityChanged'),
         fact('CompensationsExecuted', { members: [{ execution_state: 'succeeded' }] }),
       );
+    // Its worker says that it was seen to work, and who observes that one says nothing.
+    const unconfirmed = settled('uncertain', 'NO_ANSWER', { observations: [ANSWER], reported: 'verified' });
+    dispatched()
+      .when(unconfirmed, NOW + 3)
+      .then(fact('CompensationsExecuted', { members: [{ execution_state: 'succeeded' }] }));
+    dispatched()
+      .when(settled('uncertain', 'OUTCOME_NOT_KNOWN', { observations: [ANSWER], reported: 'unknown' }), NOW + 3)
+      .then(fact('CompensationsExecuted', { members: [{ execution_state: 'uncertain' }] }));
     dispatched()
       .when(settled('unverified', 'SUCCESS_NOT_OBSERVED'), NOW + 3)
       .then(

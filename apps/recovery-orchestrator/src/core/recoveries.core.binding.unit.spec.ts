@@ -38,6 +38,14 @@ import {
 const AUTO = { impact: 'write', recovery_approval_mode: 'auto' } as const;
 const SECOND = 'mut_2';
 const SECOND_STEP = stepIdOf(rollbackIdOf('acme', SECOND), SECOND);
+const OBSERVED = {
+  keyId: 'payments-1',
+  roles: ['worker'],
+  names: ['payments'],
+  tenants: ['*'],
+  observers: [{ names: ['payments'], tenants: ['*'] }],
+} as const;
+const OBSERVER = { keyId: 'payments-eye', roles: ['observer'], names: ['payments'], tenants: ['*'] } as const;
 const EXECUTED = observed('execute', 'payments.cancel_refund', { credit_note: 'cn_7' });
 
 const bodyOf = (args: Json): string =>
@@ -103,6 +111,22 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
     run
       .when(done(request), 12_000)
       .then(
+        settled({ outcome: 'compensated' }),
+        fact('StepBound', { step_id: SECOND_STEP, reason: 'POLICY_AUTO', bound_from: [request.leg_id] }),
+        leg({ step_id: SECOND_STEP }),
+      );
+    expect(requestIn(run.outgoing()).steps[0]?.call.args).toEqual(plainPayload({ note: 'cn_7', order: '4711' }));
+  });
+
+  it('goes with what its worker heard once another has seen it, where one observes', () => {
+    const run = start().when(first(), 10_000);
+    const request = requestIn(run.outgoing());
+    run.when(second(), 11_000);
+    run.when({ ...done(request), speaker: OBSERVED }, 12_000).then(fact('LookDispatched', { purpose: 'observe' }));
+    run
+      .when({ ...done(requestIn(run.outgoing()), [BALANCE_ZERO]), speaker: OBSERVER }, 13_000)
+      .then(
+        fact('LookAnswered'),
         settled({ outcome: 'compensated' }),
         fact('StepBound', { step_id: SECOND_STEP, reason: 'POLICY_AUTO', bound_from: [request.leg_id] }),
         leg({ step_id: SECOND_STEP }),

@@ -6,7 +6,18 @@ import { plainPayload } from '@recourse/contract';
 import { fact, harness, WAYS, wire } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { AUTO, fallen, idOf, phasesOf, placesOf, reported, stepOf, told, verdicts } from '../legs.testing.js';
-import { core, envelope, requestIn, REVIEW, RUN, views } from '../recoveries.testing.js';
+import {
+  answered,
+  BALANCE_KEPT,
+  BALANCE_ZERO,
+  core,
+  envelope,
+  observed,
+  requestIn,
+  REVIEW,
+  RUN,
+  views,
+} from '../recoveries.testing.js';
 
 const AT = 10_000;
 const worker = (more: Partial<Speaker> = {}): Speaker => ({
@@ -18,6 +29,7 @@ const worker = (more: Partial<Speaker> = {}): Speaker => ({
 });
 const OBSERVED = worker({ observers: [{ names: ['payments'], tenants: ['*'] }] });
 const OBSERVER: Speaker = { keyId: 'payments-eye', roles: ['observer'], names: ['payments'], tenants: ['*'] };
+const CANCELLED = observed('execute', 'payments.cancel_refund', { cancelled: 're_1' });
 
 describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
   const dispatched = (...places: readonly number[]): { readonly run: CoreHarness; readonly request: LegRequested } => {
@@ -89,6 +101,7 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
     const { run, look } = undone();
     run.when({ ...reported(look, [told(1, 'unverified')]), speaker: OBSERVER }, AT + 2).then(
       fact('LookAnswered', { verdict: 'not_met' }),
+      verdicts([1, 'unverified']),
       fact('StepEscalated', {
         reason: 'VERIFICATION_FAILED',
         outcome_kind: 'escalated',
@@ -107,9 +120,96 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
       .whenDue(silent.look.not_after + 600_000)
       .then(
         fact('LookAnswered', { verdict: 'unknown' }),
+        verdicts([1, 'uncertain']),
         fact('StepEscalated', { reason: 'OUTCOME_UNKNOWN' }),
         fact('RecoveryClosed', { outcome: 'manual' }),
       );
+  });
+
+  describe('whose worker says what it did', () => {
+    /** As `undone`, with what the tool answered. */
+    function acted(): { readonly run: CoreHarness; readonly request: LegRequested; readonly look: LegRequested } {
+      const { run, request } = dispatched(1);
+      run.when({ ...answered(request, 'verified', [CANCELLED, BALANCE_ZERO]), speaker: OBSERVED }, AT + 1);
+      return { run, request, look: requestIn(run.outgoing()) };
+    }
+    const phasesSeen = (run: CoreHarness): readonly unknown[] =>
+      (
+        run.rows('step')[0]?.doc as { readonly last: { readonly observations: readonly { phase: string }[] } }
+      ).last.observations // as rows hold it
+        .map(({ phase }) => phase);
+
+    it('counts with what both saw, as an answer to the leg that was sent', () => {
+      const { run, request, look } = acted();
+      run.when({ ...answered(look, 'verified', [BALANCE_ZERO]), speaker: OBSERVER }, AT + 2).then(
+        fact('LookAnswered', { verdict: 'met', observations: [BALANCE_ZERO] }),
+        fact('LegSettled', {
+          leg_id: request.leg_id,
+          attempt: 1,
+          members: [
+            { outcome: 'compensated', reported: 'verified', observations: [CANCELLED, BALANCE_ZERO, BALANCE_ZERO] },
+          ],
+        }),
+        fact('RecoveryClosed', { outcome: 'compensated' }),
+      );
+      expect(phasesSeen(run)).toEqual(['execute', 'verify', 'verify']);
+      expect(run.rows('step')[0]?.doc).toMatchObject({ legs: [{ answered: 'verified' }] });
+    });
+
+    it('stays on record where the other does not see it: what was called, what it answered, and that it does not show', () => {
+      const { run, request, look } = acted();
+      run.when({ ...answered(look, 'unverified', [BALANCE_KEPT]), speaker: OBSERVER }, AT + 2).then(
+        fact('LookAnswered', { verdict: 'not_met' }),
+        fact('LegSettled', {
+          leg_id: request.leg_id,
+          attempt: 1,
+          members: [
+            {
+              reported: 'verified',
+              outcome: 'unverified',
+              reason: 'SUCCESS_CONDITION_FALSE',
+              observations: [CANCELLED, BALANCE_ZERO, BALANCE_KEPT],
+              call: { capability: 'payments.cancel_refund' },
+              calls_done: 0,
+              retry_at: null,
+              acted_by: 'payments-1',
+              observed_by: 'payments-eye',
+            },
+          ],
+        }),
+        fact('StepEscalated', { reason: 'VERIFICATION_FAILED' }),
+        fact('RecoveryClosed', { outcome: 'manual' }),
+      );
+      expect(phasesSeen(run)).toEqual(['execute', 'verify', 'verify']);
+      expect(run.rows('step')[0]?.doc).toMatchObject({
+        phase: 'manual',
+        due_at: null,
+        legs: [{ answered: 'verified' }],
+      });
+    });
+
+    it('stays on record where the other says nothing in time', () => {
+      const { run, request, look } = acted();
+      run.whenDue(look.not_after + 600_000).then(
+        fact('LookAnswered', { verdict: 'unknown' }),
+        fact('LegSettled', {
+          leg_id: request.leg_id,
+          members: [
+            {
+              reported: 'verified',
+              outcome: 'uncertain',
+              reason: 'NO_ANSWER',
+              observations: [CANCELLED, BALANCE_ZERO],
+              acted_by: 'payments-1',
+              observed_by: null,
+            },
+          ],
+        }),
+        fact('StepEscalated', { reason: 'OUTCOME_UNKNOWN' }),
+        fact('RecoveryClosed', { outcome: 'manual' }),
+      );
+      expect(phasesSeen(run)).toEqual(['execute', 'verify']);
+    });
   });
 
   describe('that the other did not see, and a person has a worker look again', () => {

@@ -787,6 +787,10 @@ export interface LookDispatched {
   readonly deadline_at: number;
   /** Key of the worker whose word does not count, since it acted or looked first: an observer is asked. Null where any worker of the adapter is. */
   readonly not_by: string | null;
+  /** Leg whose worker says that it undid the step, which the observer is to confirm; null where nobody says so. */
+  readonly acted_leg_id: string | null;
+  /** What that worker observed; empty where nobody says so. */
+  readonly acted: readonly Observation[];
 }
 
 /** Why a worker is to look: a person asks, or another worker is to see what the one that acted says it undid. */

@@ -159,13 +159,12 @@ function calledUnder(
 
 /** How the call a verdict is about ended; null where it was not made. A tool that answered has executed, though nobody saw what it did. */
 function executionOf(verdict: LegVerdict, position: number): Executed | null {
-  const { call, outcome, reason } = verdict;
+  const { call, outcome, reason, reported } = verdict;
   // Behind a call that was made, one that its worker never made is none.
   if (reason === 'NOT_EXECUTED') return null;
   const one = call === null ? null : callAt(call, position);
-  return outcome === 'unverified' && one !== null && answerOf(verdict, position, one) !== null
-    ? 'succeeded'
-    : EXECUTED_AS[outcome];
+  const isSaid = outcome === 'unverified' || (outcome === 'uncertain' && reported === 'verified');
+  return isSaid && one !== null && answerOf(verdict, position, one) !== null ? 'succeeded' : EXECUTED_AS[outcome];
 }
 
 /** What the tool of a call answered last, as its worker heard it. */

@@ -47,6 +47,8 @@ const ABANDONABLE: readonly StepPhase[] = [
 ];
 /** What people have a worker look for. */
 const BY_PEOPLE: readonly LookPurpose[] = ['repair', 'reconcile'];
+/** Any worker of the adapter may look: nobody acted whose word it would confirm. */
+const OF_ANY_WORKER = { not_by: null, acted_leg_id: null, acted: [] } as const;
 /** Phases of which nobody makes an incident any more. */
 const OVER: readonly StepPhase[] = ['compensated', 'not_needed', 'resolved'];
 
@@ -152,7 +154,7 @@ export function look(
     command_id: envelope.command_id,
     owner: ownerOfLeg(call.adapter_id),
     deadline_at: lease.answerBy,
-    not_by: null,
+    ...OF_ANY_WORKER,
   });
 }
 

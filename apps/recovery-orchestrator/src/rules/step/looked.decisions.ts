@@ -6,6 +6,7 @@
 //   K1. What a look shows is judged here, from the observations.
 //   K2. A step that a look leaves to people is given to one on record: ledger and notifier hear of it by that.
 //   K3. What is told of a step while somebody looks waits until the look is over, and is dealt with then.
+//   K4. What a worker says it did has a verdict, confirmed or not: ledger and accountant hear of a call by that alone.
 import { callsBehind } from '@recourse/contract';
 import type { LegReported, LookVerdict } from '@recourse/messages';
 import { givenFor, turnedOutMeanwhile } from '../task/task.decider.js';
@@ -19,7 +20,7 @@ import type { LookJudgement } from './judgement.decisions.js';
 import { seenByAnother } from './observer.decisions.js';
 import type { Signed } from './observer.decisions.js';
 import { identityOf } from './step.messages.js';
-import type { EscalationReason, LookDoc, StepDoc } from './step.messages.js';
+import type { ActedLeg, EscalationReason, LookDoc, StepDoc } from './step.messages.js';
 import { settledBy, verdictOn, witnessed } from './verdict.decisions.js';
 import { SAID_NOTHING } from './worker-words.decisions.js';
 
@@ -29,19 +30,24 @@ interface LookContext {
   readonly policy: RecoveryPolicy;
 }
 
+/** The same with whose key signed what was seen. */
+interface HeardContext extends LookContext {
+  readonly speaker: Signed | undefined;
+}
+
 /** What a look means: undone by an earlier attempt, repaired by hand and seen to be, or a person's still. */
 export function lookedAt(
   step: StepDoc,
   seen: LookDoc,
   message: LegReported,
-  { speaker, ...at }: LookContext & { readonly speaker: Signed | undefined },
+  { speaker, ...at }: HeardContext,
 ): readonly RecoveryRecord[] {
   const judgement = judgeLook(
     step,
     message.steps.find((one) => one.step_id === step.step_id),
   );
   const answered = lookAnswered(step, seen, judgement, at);
-  if (judgement.verdict !== 'met') return [answered, ...givenAfter(step, seen, judgement, at)];
+  if (judgement.verdict !== 'met') return [answered, ...givenAfter(step, seen, judgement, { ...at, speaker })];
   const other = seenByAnother(step, seen, speaker, at);
   if (other !== null) return [answered, other];
   return [answered, seen.purpose === 'repair' ? repaired(step, seen) : compensated(step, seen, judgement, speaker)];
@@ -63,27 +69,56 @@ function repaired(step: StepDoc, { evidence, by, reason, command_id }: LookDoc):
 /** An attempt has undone it: an earlier one, or the one that another worker now has seen. */
 function compensated(
   step: StepDoc,
-  { leg_id, purpose, not_by }: LookDoc,
+  look: LookDoc,
   { observations }: LookJudgement,
   speaker: Signed | undefined,
 ): RecoveryRecord {
-  const actedBy = purpose === 'observe' ? not_by : null;
+  const actedBy = look.purpose === 'observe' ? look.not_by : null;
   const judged = {
     reported: 'verified',
     outcome: 'compensated',
     reason: 'SUCCESS_CONDITION_HELD',
-    observations,
+    observations: [...(look.acted?.observations ?? []), ...observations],
     calls_done: callsBehind(step.ref),
     ...SAID_NOTHING,
   } as const;
-  return settledBy(step, { leg_id, attempt: step.attempt }, [
+  return settledBy(step, legOf(step, look.acted?.leg_id ?? look.leg_id), [
     witnessed(verdictOn(step, judged, null, 'reversed'), actedBy, speaker?.keyId ?? null),
+  ]);
+}
+
+/** The leg with an id, or the look, which is about the last attempt. */
+function legOf({ legs, attempt }: StepDoc, leg_id: string): { readonly leg_id: string; readonly attempt: number } {
+  return { leg_id, attempt: legs.find((leg) => leg.leg_id === leg_id)?.attempt ?? attempt };
+}
+
+/** The worker that acted says it undid it, and nobody else saw that: what it called and what that answered stand on record all the same (P8). */
+function unconfirmed(
+  step: StepDoc,
+  { not_by }: LookDoc,
+  acted: ActedLeg,
+  { judgement, observedBy }: { readonly judgement: LookJudgement; readonly observedBy: string | null },
+): RecoveryRecord {
+  const { verdict, reason, observations, error_kind, said } = judgement;
+  const judged = {
+    reported: 'verified',
+    outcome: verdict === 'not_met' ? 'unverified' : 'uncertain',
+    reason,
+    observations: [...acted.observations, ...observations],
+    // All were made, as that worker saw it; the last may be made again.
+    calls_done: callsBehind(step.ref) - 1,
+    error_kind,
+    said,
+  } as const;
+  return settledBy(step, legOf(step, acted.leg_id), [
+    witnessed(verdictOn(step, judged, null, null), not_by, observedBy),
   ]);
 }
 
 /** Nobody answered a look: nothing was seen. */
 export function lookMissed(step: StepDoc, seen: LookDoc, at: LookContext): readonly RecoveryRecord[] {
-  return [lookAnswered(step, seen, NOBODY_LOOKED, at), ...givenAfter(step, seen, NOBODY_LOOKED, at)];
+  const heard = { ...at, speaker: undefined };
+  return [lookAnswered(step, seen, NOBODY_LOOKED, at), ...givenAfter(step, seen, NOBODY_LOOKED, heard)];
 }
 
 /** Why a person has what another worker was to confirm. */
@@ -99,14 +134,19 @@ const UNCONFIRMED = {
  */
 function givenAfter(
   step: StepDoc,
-  { purpose }: LookDoc,
-  { verdict }: LookJudgement,
-  { now, policy }: LookContext,
+  look: LookDoc,
+  judgement: LookJudgement,
+  { now, policy, speaker }: HeardContext,
 ): readonly RecoveryRecord[] {
+  const { purpose, acted } = look;
+  const { verdict } = judgement;
   if (verdict === 'met') return [];
-  const unconfirmed = purpose === 'observe' ? [escalated(step, UNCONFIRMED[verdict], now, policy)] : [];
+  // One that was asked before what was done went with the look has nothing to tell of it.
+  const done =
+    acted === undefined ? [] : [unconfirmed(step, look, acted, { judgement, observedBy: speaker?.keyId ?? null })];
+  const given = purpose === 'observe' ? [...done, escalated(step, UNCONFIRMED[verdict], now, policy)] : [];
   const turnedOut = turnedOutMeanwhile(step);
-  return turnedOut === null ? unconfirmed : [...unconfirmed, ...givenFor(step, turnedOut, now, policy)];
+  return turnedOut === null ? given : [...given, ...givenFor(step, turnedOut, now, policy)];
 }
 
 function lookAnswered(

@@ -5,6 +5,7 @@
 // Invariants
 //   O1. A look for an observer is answered by another key than the one that acted, or that said it saw.
 //   O2. Without an observer for adapter and tenant nothing is asked in addition.
+//   O3. What the worker that acted saw is kept with the look: its call was made, whether anybody confirms it or not (P8).
 import { plainPayload } from '@recourse/contract';
 import { deriveId, isObserved, leaseIdOf } from '@recourse/kernel';
 import type { Speaker } from '@recourse/kernel';
@@ -14,13 +15,15 @@ import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { identityOf } from './step.messages.js';
-import type { LookDoc, StepDoc } from './step.messages.js';
+import type { ActedLeg, LookDoc, StepDoc } from './step.messages.js';
 
 /** Whose key signed a report, as far as a decision reads it. */
 export type Signed = Pick<Speaker, 'keyId' | 'roles' | 'names' | 'observers'>;
 
 /** What a look is asked for, and by whom. */
-type Wanted = Pick<LookDoc, 'purpose' | 'evidence' | 'by' | 'reason' | 'command_id'> & { readonly legId: string };
+type Wanted = Pick<LookDoc, 'purpose' | 'evidence' | 'by' | 'reason' | 'command_id' | 'acted'> & {
+  readonly legId: string;
+};
 
 /** When and by which bounds it is asked. */
 interface Asking {
@@ -28,18 +31,13 @@ interface Asking {
   readonly policy: RecoveryPolicy;
 }
 
-/** Has another worker look at what the one with this key says it undid; null where nothing can be looked at. */
-export function observerAsked(
-  step: StepDoc,
-  actedBy: string,
-  now: number,
-  policy: RecoveryPolicy,
-): RecoveryRecord | null {
+/** Has another worker look at what the one with this key says it undid, and keeps what that one saw; null where nothing can be looked at. */
+export function observerAsked(step: StepDoc, actedBy: string, acted: ActedLeg, asking: Asking): RecoveryRecord | null {
   const legId = deriveId('observe', step.step_id, String(step.attempt));
   const reason = 'another worker observes what the one that acted says it undid';
   const by = step.call === null ? '' : ownerOfLeg(step.call.adapter_id);
-  const wanted = { purpose: 'observe', evidence: plainPayload({}), by, reason, command_id: legId, legId } as const;
-  return lookFor(step, wanted, actedBy, { now, policy });
+  const wanted = { purpose: 'observe', evidence: plainPayload({}), by, reason, command_id: legId } as const;
+  return lookFor(step, { ...wanted, legId, acted }, actedBy, asking);
 }
 
 /** Has another worker see what the one that a person had look says it saw; null where none observes, or it is the other (O1). */
@@ -56,7 +54,7 @@ export function seenByAnother(
 
 function lookFor(
   step: StepDoc,
-  { legId, purpose, evidence, by, reason, command_id }: Wanted,
+  { legId, purpose, evidence, by, reason, command_id, acted }: Wanted,
   notBy: string,
   { now, policy }: Asking,
 ): RecoveryRecord | null {
@@ -82,5 +80,7 @@ function lookFor(
     owner: ownerOfLeg(call.adapter_id),
     deadline_at: lease.answerBy,
     not_by: notBy,
+    acted_leg_id: acted?.leg_id ?? null,
+    acted: acted?.observations ?? [],
   });
 }

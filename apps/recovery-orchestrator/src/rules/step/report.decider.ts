@@ -206,9 +206,10 @@ function settle(
   context: ReportContext,
 ): readonly RecoveryRecord[] {
   const { now, policy, speaker } = context;
-  const looks = judged.map(({ step, judgement }) =>
-    judgement.outcome === 'compensated' && speaker !== undefined && isObserved(speaker, leg.adapter, step.tenant)
-      ? observerAsked(step, speaker.keyId, now, policy)
+  const { leg_id, adapter } = leg;
+  const looks = judged.map(({ step, judgement: { outcome, observations } }) =>
+    outcome === 'compensated' && speaker !== undefined && isObserved(speaker, adapter, step.tenant)
+      ? observerAsked(step, speaker.keyId, { leg_id, observations }, context)
       : null,
   );
   const asked = looks.filter((look) => look !== null);

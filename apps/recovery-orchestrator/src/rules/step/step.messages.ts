@@ -103,6 +103,9 @@ export type GivenApproval = {
   readonly at: number;
 };
 
+/** A leg whose worker says that it undid the step, and what it observed. */
+export type ActedLeg = { readonly leg_id: string; readonly observations: readonly Observation[] };
+
 /** A look that is under way: who wants it, why, and under which lease. */
 export type LookDoc = {
   readonly leg_id: string;
@@ -117,6 +120,8 @@ export type LookDoc = {
   readonly command_id: string;
   /** Key whose word does not count: it acted, or looked first; null where any worker of the adapter answers. */
   readonly not_by: string | null;
+  /** What an observer is to confirm; absent where a person has a worker look. */
+  readonly acted?: ActedLeg;
 };
 
 /** A look at the facts that people rely on, under way. */

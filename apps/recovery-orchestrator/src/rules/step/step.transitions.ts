@@ -83,7 +83,8 @@ const DECIDED_ANEW = {
  * it, so it cannot be abandoned (L11). What the ledger learns of the forward action after the mark decides a step anew
  * where none of its effects was undone yet; a person who has it keeps it, with the facts as they are now. A window that an
  * event closed ends for what is under way too: what is out keeps its lease, and nothing is sent after it (B5). What a look
- * leaves to people is theirs with its answer already; the escalation behind it says why, and is what others hear of it.
+ * leaves to people is theirs with its answer already; the verdict behind it says what the worker that acted did, and the
+ * escalation behind that why they have it, and is what others hear of it.
  */
 export const PHASE_AFTER = {
   held: { ...NEVER, ...DECIDED_ANEW, BoundForPeople: 'awaiting_approval', BoundToGo: 'approved', Escalated: 'manual' },
@@ -179,6 +180,8 @@ export const PHASE_AFTER = {
     AdvancedWithPerson: 'manual',
     Resolved: 'resolved',
     Compensated: 'compensated',
+    Unsettled: 'manual',
+    Uncertain: 'manual',
     ReopenedForPeople: 'awaiting_approval',
     ReopenedToGo: 'approved',
     LookSent: 'looking',

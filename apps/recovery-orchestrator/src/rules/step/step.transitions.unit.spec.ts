@@ -12,8 +12,8 @@ const NEWS_OF_LEDGER = [
   'AdvancedWithPerson',
 ] as const satisfies readonly StepEvent[];
 
-/** Says why a step is a person's, also of one that became theirs with the record before it. */
-const GIVEN = ['Escalated'] as const satisfies readonly StepEvent[];
+/** Say what was done and why a step is a person's, also of one that became theirs with the record before them. */
+const GIVEN = ['Escalated', 'Unsettled', 'Uncertain'] as const satisfies readonly StepEvent[];
 
 /** Events that only a person at the end of automation brings about; a look a person asked for may show that it was compensated. */
 const BY_PERSON_AT_REST = [
@@ -51,6 +51,7 @@ describe('the phases of a step', () => {
     expect(STEP_PHASES.filter((phase) => own.every((event) => PHASE_AFTER[phase][event] === null))).toEqual([
       ...PHASES_AT_REST,
     ]);
+    for (const event of GIVEN) expect(PHASE_AFTER.manual[event]).toBe('manual');
   });
 
   it("are decided anew by the ledger's news only where nothing was dispatched, and stay a person's where they are", () => {
