@@ -2501,6 +2501,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'look.leg_id',
   },
   {
+    id: 'p6-observer-asked-once',
+    requirement: 'P6/observed',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.observers.unit.spec.ts',
+    test: 'a report of an undo, straight has a silent other asked anew, a few times, and counts once that one has seen it',
+    file: 'apps/recovery-orchestrator/src/rules/step/observer.decisions.ts',
+    find: 'round >= FACT_ROUNDS_MAX',
+    replace: 'round < FACT_ROUNDS_MAX',
+  },
+  {
     id: 'c34-no-work-for-what-took-hold-late',
     requirement: 'C34',
     also: ['C15'],

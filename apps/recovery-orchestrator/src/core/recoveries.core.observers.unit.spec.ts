@@ -43,6 +43,39 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
     return { run, look: requestIn(run.outgoing()) };
   }
 
+  /** Nobody answers what is asked of the other, in any round. */
+  const silenced = (run: CoreHarness): CoreHarness =>
+    [1, 2, 3].reduce((asked, round) => asked.whenDue(AT + round * 1_000_000), run);
+
+  it('has a silent other asked anew, a few times, and counts once that one has seen it', () => {
+    const { run, look } = undone();
+    run.whenDue(AT + 1_000_000).then(
+      fact('LookDispatched', {
+        purpose: 'observe',
+        not_by: 'payments-1',
+        acted: [BALANCE_ZERO],
+        deadline_at: run.rows('step')[0]?.dueAt,
+      }),
+    );
+    const again = requestIn(run.outgoing());
+    expect(phasesOf(run)).toEqual({ [idOf(1)]: 'looking' });
+    expect(again).toMatchObject({ kind: 'observe', for_observer: true, steps: [{ step_id: stepOf(1) }] });
+    expect(again.leg_id).not.toBe(look.leg_id);
+    run
+      .when({ ...reported(look, [told(1, 'verified')]), speaker: OBSERVER }, AT + 1_000_001)
+      .then(fact('ReportRefused', { leg_id: look.leg_id, code: 'LEASE_UNKNOWN' }));
+    run.when({ ...reported(again, [told(1, 'verified')]), speaker: OBSERVER }, AT + 1_000_002);
+    expect(phasesOf(run)).toEqual({ [idOf(1)]: 'compensated' });
+    expect(new Set([1, 2, 3].map((round) => roundOf(round))).size).toBe(3);
+  });
+
+  /** Id of what is asked in a round in which nobody answers. */
+  function roundOf(round: number): string {
+    const { run } = undone();
+    for (let before = 1; before < round; before += 1) run.whenDue(AT + before * 1_000_000);
+    return requestIn(run.outgoing()).leg_id;
+  }
+
   it('counts at once where no other worker observes, and says that the one that acted observed', () => {
     for (const speaker of [
       worker(),
@@ -93,7 +126,7 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
     run.when({ ...reported(look, [told(1, 'unverified')]), speaker: OBSERVER }, AT + 2);
     expect(phasesOf(run)).toEqual({ [idOf(1)]: 'manual' });
     const silent = undone();
-    silent.run.whenDue(silent.look.not_after + 600_000);
+    silenced(silent.run);
     expect(phasesOf(silent.run)).toEqual({ [idOf(1)]: 'manual' });
   });
 
@@ -116,14 +149,12 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
       look: null,
     });
     const silent = undone();
-    silent.run
-      .whenDue(silent.look.not_after + 600_000)
-      .then(
-        fact('LookAnswered', { verdict: 'unknown' }),
-        verdicts([1, 'uncertain']),
-        fact('StepEscalated', { reason: 'OUTCOME_UNKNOWN' }),
-        fact('RecoveryClosed', { outcome: 'manual' }),
-      );
+    silenced(silent.run).then(
+      fact('LookAnswered', { verdict: 'unknown' }),
+      verdicts([1, 'uncertain']),
+      fact('StepEscalated', { reason: 'OUTCOME_UNKNOWN' }),
+      fact('RecoveryClosed', { outcome: 'manual' }),
+    );
   });
 
   describe('whose worker says what it did', () => {
@@ -189,8 +220,8 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
     });
 
     it('stays on record where the other says nothing in time', () => {
-      const { run, request, look } = acted();
-      run.whenDue(look.not_after + 600_000).then(
+      const { run, request } = acted();
+      silenced(run).then(
         fact('LookAnswered', { verdict: 'unknown' }),
         fact('LegSettled', {
           leg_id: request.leg_id,

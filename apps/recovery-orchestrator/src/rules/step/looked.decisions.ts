@@ -17,7 +17,7 @@ import type { RecoveryRecord } from '../record.messages.js';
 import { escalated } from './dispatch.decisions.js';
 import { judgeLook, NOBODY_LOOKED } from './judgement.decisions.js';
 import type { LookJudgement } from './judgement.decisions.js';
-import { seenByAnother } from './observer.decisions.js';
+import { observerAskedAgain, seenByAnother } from './observer.decisions.js';
 import type { Signed } from './observer.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { ActedLeg, EscalationReason, LookDoc, StepDoc } from './step.messages.js';
@@ -115,8 +115,10 @@ function unconfirmed(
   ]);
 }
 
-/** Nobody answered a look: nothing was seen. */
+/** Nobody answered a look: an observer is asked anew, a few times, and then nothing was seen. */
 export function lookMissed(step: StepDoc, seen: LookDoc, at: LookContext): readonly RecoveryRecord[] {
+  const again = observerAskedAgain(step, seen, at);
+  if (again !== null) return [again];
   const heard = { ...at, speaker: undefined };
   return [lookAnswered(step, seen, NOBODY_LOOKED, at), ...givenAfter(step, seen, NOBODY_LOOKED, heard)];
 }

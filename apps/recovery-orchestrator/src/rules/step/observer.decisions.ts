@@ -14,6 +14,7 @@ import { ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
+import { FACT_ROUNDS_MAX } from './facts.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { ActedLeg, LookDoc, StepDoc } from './step.messages.js';
 
@@ -50,6 +51,13 @@ export function seenByAnother(
   if (speaker === undefined || look.not_by !== null || !isObserved(speaker, look.adapter, step.tenant)) return null;
   const legId = deriveId('observe', step.step_id, look.leg_id);
   return lookFor(step, { ...look, legId }, speaker.keyId, asking);
+}
+
+/** Asks an observer anew that was silent: it answers for all of a leg one after the other. Null where it was asked often enough. */
+export function observerAskedAgain(step: StepDoc, look: LookDoc, asking: Asking): RecoveryRecord | null {
+  const { round = 1, not_by } = look;
+  if (not_by === null || round >= FACT_ROUNDS_MAX) return null;
+  return lookFor(step, { ...look, legId: deriveId('observe', step.step_id, look.leg_id) }, not_by, asking);
 }
 
 function lookFor(

@@ -4,7 +4,7 @@ import type { Body } from '../record.messages.js';
 import { FACT_ROUNDS_MAX, seenResource } from './facts.decisions.js';
 import { moveStep } from './step-move.transitions.js';
 import type { LastOutcome } from './last-outcome.messages.js';
-import type { StepDoc } from './step.messages.js';
+import type { LookDoc, StepDoc } from './step.messages.js';
 import { wordsIn } from './worker-words.decisions.js';
 
 export function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: number): StepDoc {
@@ -15,7 +15,7 @@ export function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: numb
   const looking = moveStep(
     {
       ...(not_by === null ? withoutNews(step) : step),
-      look: { ...asked, ...acted },
+      look: { ...asked, ...acted, ...roundAfter(step.look) },
       owner,
       deadline_at,
     },
@@ -28,6 +28,11 @@ export function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: numb
 /** A look that begins hears its own news; one in which another worker is to see the same goes on with what was told before. */
 function withoutNews({ told_meanwhile: _before, ...step }: StepDoc): StepDoc {
   return step;
+}
+
+/** One that is asked while another is out takes its place. */
+function roundAfter(missed: LookDoc | null): Pick<LookDoc, 'round'> {
+  return missed === null ? {} : { round: (missed.round ?? 1) + 1 };
 }
 
 const SAW_NOTHING: readonly string[] = ['NO_ANSWER', 'SUCCESS_NOT_OBSERVED'];

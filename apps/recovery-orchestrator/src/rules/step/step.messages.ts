@@ -122,6 +122,8 @@ export type LookDoc = {
   readonly not_by: string | null;
   /** What an observer is to confirm; absent where a person has a worker look. */
   readonly acted?: ActedLeg;
+  /** From 2, where an observer that was silent is asked anew; absent in the first round. */
+  readonly round?: number;
 };
 
 /** A look at the facts that people rely on, under way. */

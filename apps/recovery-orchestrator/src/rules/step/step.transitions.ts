@@ -172,7 +172,13 @@ export const PHASE_AFTER = {
   },
   compensated: NEVER,
   not_needed: { ...NEVER, ...DECIDED_ANEW },
-  looking: { ...NEVER, FactNoted: 'looking', AdvancedWithPerson: 'looking', LookEnded: 'manual' },
+  looking: {
+    ...NEVER,
+    FactNoted: 'looking',
+    AdvancedWithPerson: 'looking',
+    LookSent: 'looking',
+    LookEnded: 'manual',
+  },
   manual: {
     ...NEVER,
     Escalated: 'manual',
