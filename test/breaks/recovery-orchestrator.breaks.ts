@@ -2510,6 +2510,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'round < FACT_ROUNDS_MAX',
   },
   {
+    id: 'c67-observed-counts-as-manual',
+    requirement: 'C67',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.measures.unit.spec.ts',
+    test: 'series of recoveries, straight tell that nobody was needed where another worker saw it, and that a person was where that one did not (C67)',
+    file: 'apps/recovery-orchestrator/src/rules/step/step-look.transitions.ts',
+    find: "return verdict === 'met' ? { ...ended,",
+    replace: "return verdict === 'not_met' ? { ...ended,",
+  },
+  {
     id: 'c34-no-work-for-what-took-hold-late',
     requirement: 'C34',
     also: ['C15'],

@@ -75,6 +75,31 @@ describe.each(WAYS)('series of recoveries, $way', ({ isRebuilt }) => {
     ]);
   });
 
+  it('tell that nobody was needed where another worker saw it, and that a person was where that one did not (C67)', async () => {
+    const tenants = ['*'];
+    const names = ['payments'];
+    const worker = { keyId: 'payments-1', roles: ['worker'], names, tenants, observers: [{ names, tenants }] } as const;
+    const eye = { keyId: 'payments-eye', roles: ['observer'], names, tenants } as const;
+    const looking = (): { readonly run: CoreHarness; readonly look: LegRequested } => {
+      const { run, request } = sent();
+      run.when({ ...answered(request, 'verified', [BALANCE_ZERO]), speaker: worker }, 20_000);
+      return { run, look: requestIn(run.outgoing()) };
+    };
+    const seen = looking();
+    seen.run.when({ ...answered(seen.look, 'verified', [BALANCE_ZERO]), speaker: eye }, 20_500);
+    expect(await scraped(seen.run)).toEqual([
+      `recovery_seconds_sum{tool="${TOOL}"} 15.5`,
+      `recovery_seconds_count{tool="${TOOL}"} 1`,
+      `recoveries_automatic_total{tool="${TOOL}"} 1`,
+    ]);
+    const unseen = looking();
+    unseen.run.when({ ...answered(unseen.look, 'unverified', [BALANCE_KEPT]), speaker: eye }, 20_500);
+    expect(await scraped(unseen.run)).toEqual([
+      `recoveries_manual_total{tool="${TOOL}"} 1`,
+      `compensation_failures_total{tool="${TOOL}",reason="SUCCESS_CONDITION_FALSE"} 1`,
+    ]);
+  });
+
   it('count a compensation that a person approved as manual, and tell how long the person took (C67, C71)', async () => {
     const run = agreed(waiting(), 40_000);
     run.when(answered(requestIn(run.outgoing()), 'verified', [BALANCE_ZERO]), 41_000);

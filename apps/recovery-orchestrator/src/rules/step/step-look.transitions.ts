@@ -37,7 +37,7 @@ function roundAfter(missed: LookDoc | null): Pick<LookDoc, 'round'> {
 
 const SAW_NOTHING: readonly string[] = ['NO_ANSWER', 'SUCCESS_NOT_OBSERVED'];
 
-/** It is the person's again, with what was seen. */
+/** It is a person's, with what was seen, unless that is as it should be. */
 export function lookEndedBy(
   { verdict, reason, observations, error_kind, said, owner, deadline_at }: Body<'LookAnswered'>,
   step: StepDoc,
@@ -49,7 +49,9 @@ export function lookEndedBy(
   // A look that saw nothing takes nothing away from what an attempt showed.
   const last =
     step.last !== null && SAW_NOTHING.includes(reason) ? { ...step.last, looked: { reason, at, ...words } } : seen;
-  return moveStep({ ...step, look: null, last, owner, deadline_at }, 'LookEnded', at);
+  const ended = moveStep({ ...step, look: null, last, owner, deadline_at }, 'LookEnded', at);
+  // What was seen to hold is nobody's to decide: the record behind it closes it, or has another look.
+  return verdict === 'met' ? { ...ended, was_given: step.was_given } : ended;
 }
 
 /** A look for the review moves nothing, and is asked for again where nobody answers; one before the dispatch is waited for. */
