@@ -652,8 +652,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.binding.unit.spec.ts',
     test: 'a compensation that needs the result of another one, rebuilt before every step takes nothing from a call that only answered: what nobody has seen is no result',
     file: 'apps/recovery-orchestrator/src/rules/step/binding.decisions.ts',
-    find: "if (phase !== 'compensated' || last === null || call === null) return undefined;",
-    replace: "if (phase === 'held' || last === null || call === null) return undefined;",
+    find: "step.phase === 'compensated' ? answerOf(step) : undefined",
+    replace: "step.phase !== 'held' ? answerOf(step) : undefined",
   },
   {
     id: 'c1-effect-not-shown',
@@ -2517,6 +2517,15 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/recovery-orchestrator/src/rules/step/step-look.transitions.ts',
     find: "return verdict === 'met' ? { ...ended,",
     replace: "return verdict === 'not_met' ? { ...ended,",
+  },
+  {
+    id: 'b6-answer-lost-with-its-attempt',
+    requirement: 'B6',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.binding.unit.spec.ts',
+    test: 'a compensation that needs the result of another one, straight goes with what an earlier attempt answered, where a later one or a look finds what that one made',
+    file: 'apps/recovery-orchestrator/src/rules/step/answer.transitions.ts',
+    find: 'return heardIn(step, step.last) ?? step.executed;',
+    replace: 'return heardIn(step, step.last) ?? undefined;',
   },
   {
     id: 'c34-no-work-for-what-took-hold-late',

@@ -3,7 +3,7 @@ import { rollbackIdOf } from '@recourse/messages';
 import { contractDigest, plainPayload } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { LegRequested } from '@recourse/messages';
-import { fact, harness, WAYS } from '@recourse/testing';
+import { fact, harness, WAYS, wire } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
 import { stepIdOf } from '../rules/step/opening.decisions.js';
@@ -15,6 +15,7 @@ import {
   core,
   denial,
   digest,
+  envelope,
   execution,
   LAST_DISPATCH,
   markedInput,
@@ -23,6 +24,8 @@ import {
   ref,
   requestIn,
   REVIEW,
+  RUN,
+  STEP,
   STILL_PENDING,
   terms,
   views,
@@ -46,6 +49,19 @@ const OBSERVED = {
   observers: [{ names: ['payments'], tenants: ['*'] }],
 } as const;
 const OBSERVER = { keyId: 'payments-eye', roles: ['observer'], names: ['payments'], tenants: ['*'] } as const;
+const CHECKED = wire(
+  'recourse.recovery-commands',
+  'CheckStep',
+  {
+    envelope: envelope('olga', ['approver']),
+    run_id: RUN,
+    step_id: STEP,
+    reason: 'the provider is back',
+    purpose: 'reconcile',
+    evidence: plainPayload({ ticket: 'T-1' }),
+  },
+  { key: RUN },
+);
 const EXECUTED = observed('execute', 'payments.cancel_refund', { credit_note: 'cn_7' });
 
 const bodyOf = (args: Json): string =>
@@ -132,6 +148,25 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
         leg({ step_id: SECOND_STEP }),
       );
     expect(requestIn(run.outgoing()).steps[0]?.call.args).toEqual(plainPayload({ note: 'cn_7', order: '4711' }));
+  });
+
+  it('goes with what an earlier attempt answered, where a later one or a look finds what that one made', () => {
+    const tried = (max_attempts: number): CoreHarness => {
+      const run = start().when(first({ ...AUTO, max_attempts }), 10_000);
+      return run.when(answered(requestIn(run.outgoing()), 'unverified', [EXECUTED, BALANCE_KEPT]), 12_000);
+    };
+    const again = tried(2).when(second(), 12_001).whenDue(30_000);
+    again
+      .when(done(requestIn(again.outgoing()), [BALANCE_ZERO]), 31_000)
+      .then(settled({ outcome: 'compensated' }), fact('StepBound', { step_id: SECOND_STEP }), leg());
+    expect(requestIn(again.outgoing()).steps[0]?.call.args).toEqual(plainPayload({ note: 'cn_7', order: '4711' }));
+
+    const checked = tried(1).when(CHECKED, 13_000);
+    checked
+      .when(done(requestIn(checked.outgoing()), [BALANCE_ZERO]), 13_001)
+      .when(second(), 13_002)
+      .then(planned({ decision: 'compensate_now', reason: 'POLICY_AUTO' }), leg());
+    expect(requestIn(checked.outgoing()).steps[0]?.call.args).toEqual(plainPayload({ note: 'cn_7', order: '4711' }));
   });
 
   it('is bound at once when it comes later', () => {

@@ -100,21 +100,19 @@ function checkNews(history: History): void {
 /** An argument that comes from another compensation is what that one returned, and was asked for after that one was verified. */
 function checkResults(history: History): void {
   const reports = reportsByLeg(history);
-  const compensated = groupBy(
-    ofType(history, RECOVERIES, 'LegSettled').filter(({ body }) => body['outcome'] === 'compensated'),
-    ({ body }) => text(body, 'mutation_id'),
-  );
+  const settled = groupBy(ofType(history, RECOVERIES, 'LegSettled'), ({ body }) => text(body, 'mutation_id'));
   for (const { body, order } of wireOf(history, 'recourse.tool-requests.payments', 'LegRequested')) {
     for (const step of list(body, 'steps')) {
       if (body['kind'] !== 'compensate' || nested(step, 'call')['capability'] !== UNLINK) continue;
       const lead = mutationId(text(body, 'tenant'), text(body, 'run_id'), LEAD);
-      const verified = (compensated.get(lead) ?? []).find((record) => record.order < order);
+      const told = (settled.get(lead) ?? []).filter((record) => record.order < order);
+      const verified = told.findIndex((record) => record.body['outcome'] === 'compensated');
+      // An attempt that finds what one before it made has no answer of its own: they carry one key.
       const given =
-        verified === undefined
-          ? []
-          : (reports.get(text(verified.body, 'leg_id')) ?? []).flatMap((report) =>
-              receiptsIn(report, text(verified.body, 'step_id')),
-            );
+        told
+          .slice(0, verified + 1)
+          .map(({ body: own }) => (reports.get(text(own, 'leg_id')) ?? []).flatMap((report) => receiptsIn(report, own)))
+          .findLast((receipts) => receipts.length > 0) ?? [];
       const argument = receiptOf(nested(step, 'call')['args'] as Payload);
       if (argument === null || !given.includes(argument))
         broken(
@@ -127,9 +125,9 @@ function checkResults(history: History): void {
   }
 }
 
-/** Receipts the acting capability returned in a report that calls the step verified. */
-function receiptsIn(report: WireRecord, stepId: string): readonly string[] {
-  const step = list(report.body, 'steps').find((one) => one['step_id'] === stepId && one['outcome'] === 'verified');
+/** Receipts the acting capability returned in a report that says of a step what was taken of it. */
+function receiptsIn(report: WireRecord, { step_id: id, reported }: Fields): readonly string[] {
+  const step = list(report.body, 'steps').find((one) => one['step_id'] === id && one['outcome'] === reported);
   const executed = step === undefined ? [] : list(step, 'observations').filter(({ phase }) => phase === 'execute');
   return executed.flatMap(({ observed }) => receiptOf(observed as Payload) ?? []); // an observation is a payload
 }

@@ -10,6 +10,7 @@ import { bindReversal, jsonOfPayload, plainPayload, reversalCallsOf } from '@rec
 import type { BindingFacts, Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Execution, MutationRef, Payload } from '@recourse/messages';
+import { answerOf } from './answer.transitions.js';
 import type { StepDoc } from './step.messages.js';
 import { isAtRest } from './step.transitions.js';
 
@@ -78,13 +79,10 @@ export function bindFromSteps(unbound: Unbound, contract: Contract | null, steps
     : { kind: 'pending', missing: binding.missing };
 }
 
-/** What a compensation returned; undefined unless it was verified and its answer can be read. */
-export function resultOf({ phase, last, call }: StepDoc): Json | undefined {
-  if (phase !== 'compensated' || last === null || call === null) return undefined;
-  const executed = last.observations.findLast(
-    (seen) => seen.phase === 'execute' && seen.call === 1 && seen.capability === call.capability,
-  );
-  return executed === undefined ? undefined : jsonOfPayload(executed.observed);
+/** What a compensation returned, also to an attempt before the one that was verified: they carry one key. Undefined unless it was verified and its answer can be read. */
+export function resultOf(step: StepDoc): Json | undefined {
+  const answer = step.phase === 'compensated' ? answerOf(step) : undefined;
+  return answer === undefined ? undefined : jsonOfPayload(answer.observed);
 }
 
 function sourcesOf(

@@ -1,6 +1,6 @@
 // Records about a plan or a leg hold its steps as members: what each of them says of one step.
 import { plannedIn } from '@recourse/messages';
-import type { LegMember, LegVerdict, Planned, StepOutcome } from '@recourse/messages';
+import type { LegMember, LegVerdict, Observation, Planned, StepOutcome } from '@recourse/messages';
 import type { Body, RecoveryRecord } from '../record.messages.js';
 
 /** Most steps of one leg. */
@@ -79,3 +79,6 @@ export type LegDoc = {
   /** What its worker reported; null while no answer was taken. */
   readonly answered: StepOutcome | null;
 };
+
+/** A leg whose worker says that it undid the step, and what it observed. */
+export type ActedLeg = { readonly leg_id: string; readonly observations: readonly Observation[] };

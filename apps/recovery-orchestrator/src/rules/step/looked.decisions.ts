@@ -20,7 +20,8 @@ import type { LookJudgement } from './judgement.decisions.js';
 import { observerAskedAgain, seenByAnother } from './observer.decisions.js';
 import type { Signed } from './observer.decisions.js';
 import { identityOf } from './step.messages.js';
-import type { ActedLeg, EscalationReason, LookDoc, StepDoc } from './step.messages.js';
+import type { ActedLeg } from './leg.messages.js';
+import type { EscalationReason, LookDoc, StepDoc } from './step.messages.js';
 import { settledBy, verdictOn, witnessed } from './verdict.decisions.js';
 import { SAID_NOTHING } from './worker-words.decisions.js';
 

@@ -16,7 +16,8 @@ import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { FACT_ROUNDS_MAX } from './facts.decisions.js';
 import { identityOf } from './step.messages.js';
-import type { ActedLeg, LookDoc, StepDoc } from './step.messages.js';
+import type { ActedLeg } from './leg.messages.js';
+import type { LookDoc, StepDoc } from './step.messages.js';
 
 /** Whose key signed a report, as far as a decision reads it. */
 export type Signed = Pick<Speaker, 'keyId' | 'roles' | 'names' | 'observers'>;

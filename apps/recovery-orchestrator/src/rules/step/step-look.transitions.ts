@@ -1,6 +1,7 @@
 // What looks make of the row of a step: a person's look at the outcome, and looks at the facts people rely on (L2).
 import { ownerOfLeg } from '../policy.messages.js';
 import type { Body } from '../record.messages.js';
+import { withOutcome } from './answer.transitions.js';
 import { FACT_ROUNDS_MAX, seenResource } from './facts.decisions.js';
 import { moveStep } from './step-move.transitions.js';
 import type { LastOutcome } from './last-outcome.messages.js';
@@ -49,7 +50,7 @@ export function lookEndedBy(
   // A look that saw nothing takes nothing away from what an attempt showed.
   const last =
     step.last !== null && SAW_NOTHING.includes(reason) ? { ...step.last, looked: { reason, at, ...words } } : seen;
-  const ended = moveStep({ ...step, look: null, last, owner, deadline_at }, 'LookEnded', at);
+  const ended = moveStep({ ...withOutcome(step, last), look: null, owner, deadline_at }, 'LookEnded', at);
   // What was seen to hold is nobody's to decide: the record behind it closes it, or has another look.
   return verdict === 'met' ? { ...ended, was_given: step.was_given } : ended;
 }

@@ -10,6 +10,7 @@ import { moveStep } from './step-move.transitions.js';
 import type { StepDoc } from './step.messages.js';
 import { wordsIn } from './worker-words.decisions.js';
 import type { LegDoc } from './leg.messages.js';
+import { withOutcome } from './answer.transitions.js';
 import { advanceOf, EVENT_OF_VERDICT, isAtRest, PHASE_OPENED_BY } from './step.transitions.js';
 import { callByType } from '../record.messages.js';
 import type { Body, ByType, RecoveryRecord } from '../record.messages.js';
@@ -200,10 +201,9 @@ function settledBy(body: StepSettled, step: StepDoc, at: number): StepDoc {
       : step.legs.map((leg) => (leg.leg_id === body.leg_id ? { ...leg, answered: reported } : leg));
   const last = { attempt, reported, outcome, reason, observations, at, ...wordsIn({ error_kind, said }) };
   const next = {
-    ...step,
+    ...withOutcome(step, last),
     attempts_before: step.attempts_before + (UNCOUNTED.includes(reason) ? 1 : 0),
     legs,
-    last,
     calls_done: body.calls_done,
     outcome_kind: body.outcome_kind ?? step.outcome_kind,
     deadline_at: retry_at ?? step.deadline_at,

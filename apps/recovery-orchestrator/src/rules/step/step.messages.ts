@@ -19,7 +19,7 @@ import type {
   StepResolved,
 } from '@recourse/messages';
 import type { LastOutcome } from './last-outcome.messages.js';
-import type { LegDoc } from './leg.messages.js';
+import type { ActedLeg, LegDoc } from './leg.messages.js';
 
 export const STEP_PHASES = [
   'held',
@@ -102,9 +102,6 @@ export type GivenApproval = {
   readonly reason: string;
   readonly at: number;
 };
-
-/** A leg whose worker says that it undid the step, and what it observed. */
-export type ActedLeg = { readonly leg_id: string; readonly observations: readonly Observation[] };
 
 /** A look that is under way: who wants it, why, and under which lease. */
 export type LookDoc = {
@@ -218,6 +215,8 @@ export type StepDoc = {
   /** What became of it so far, in the closed words of outcomes. */
   readonly outcome_kind: OutcomeKind | null;
   readonly last: LastOutcome | null;
+  /** What the tool answered an attempt before the last outcome; absent where that holds the answer, or none was heard. */
+  readonly executed?: Observation;
   readonly denied_by: string | null;
   /** Why and when; absent where nobody did, and where that was before it was kept. */
   readonly denied_for?: { readonly reason: string; readonly at: number };
