@@ -597,6 +597,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/auditor/src/auditor-host.ts',
     find: 'await opened.close().catch(() => undefined);',
     replace: '',
+  },
+  {
     id: 'p11-whole-report-told',
     requirement: 'P11/story',
     spec: 'deploy/dev/src/auditing.unit.spec.ts',

@@ -1444,6 +1444,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/addresses.ts',
     find: 'if (problem === undefined) continue;',
     replace: 'if (problem === undefined || isOfKind(begins, given)) continue;',
+  },
+  {
     id: 'a71-opened-by-who-may-not',
     requirement: 'A71/story',
     spec: 'apps/cli/src/story/story.unit.spec.ts',

@@ -3595,6 +3595,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/http/effects.controller.ts',
     find: 'const closesAt = bound === null ? expires_at : bound.reversal_expires_at;',
     replace: 'const closesAt = expires_at;',
+  },
+  {
     id: 'p8-unconfirmed-not-executed',
     requirement: 'A62',
     spec: 'apps/mutation-ledger/src/core/mutations.compensations.unit.spec.ts',

@@ -2470,8 +2470,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.observers.unit.spec.ts',
     test: 'a report of an undo, straight is given to people on record where the other does not confirm it, and says why',
     file: 'apps/recovery-orchestrator/src/rules/step/looked.decisions.ts',
-    find: "const unconfirmed = purpose === 'observe' ?",
-    replace: "const unconfirmed = purpose !== 'observe' ?",
+    find: "const given = purpose === 'observe' ?",
+    replace: "const given = purpose !== 'observe' ?",
   },
   {
     id: 'p8-unconfirmed-not-on-record',
@@ -2479,8 +2479,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.observers.unit.spec.ts',
     test: 'a report of an undo, straight whose worker says what it did stays on record where the other says nothing in time',
     file: 'apps/recovery-orchestrator/src/rules/step/looked.decisions.ts',
-    find: 'if (acted === undefined) return [given];',
-    replace: 'if (acted !== null) return [given];',
+    find: 'acted === undefined ? [] : [unconfirmed(',
+    replace: 'acted !== null ? [] : [unconfirmed(',
   },
   {
     id: 'b6-observed-answer-lost',
