@@ -10,4 +10,4 @@ export type { Restored, StateHolder } from './state-path.js';
 export { INPUTS_CODES, PACKET_FORMAT } from './packet/packet.js';
 export type { PackedCommit, PackedPolicy, PackedState, Packet } from './packet/packet.js';
 export { commitBefore } from './packet/state-before.js';
-export type { Before } from './packet/state-before.js';
+export type { Before, WalkStep } from './packet/state-before.js';

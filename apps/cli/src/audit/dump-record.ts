@@ -18,26 +18,42 @@ export interface RecordFound {
   /** 64 hex digits. */
   readonly hash: string;
   readonly type: string;
-  readonly body: unknown;
+  readonly body: object;
+}
+
+/** An accepted record, decoded only where somebody looks into it. */
+interface RecordHeld {
+  readonly seq: number;
+  /** Null where it holds nothing readable. */
+  readonly read: () => RecordFound | null;
 }
 
 /** The record at a place; null where the dump does not hold it, or holds nothing readable there. Errors: CliProblem(DUMP_UNREADABLE). */
-export async function recordInDump(
+export async function recordInDump(dump: ReadDump, { seq, ...place }: Place): Promise<RecordFound | null> {
+  for await (const record of recordsOfLog(dump, place)) if (record.seq === seq) return record.read();
+  return null;
+}
+
+/** The accepted records of one log of a dump, in their order; none where the dump does not hold it. Errors: CliProblem(DUMP_UNREADABLE). */
+export async function* recordsOfLog(
   { folder, signing }: ReadDump,
-  { log, partition, seq }: Place,
-): Promise<RecordFound | null> {
+  { log, partition }: Pick<Place, 'log' | 'partition'>,
+): AsyncGenerator<RecordHeld> {
   for (const { path, of } of logsIn(folder)) {
     if (of.topic !== log || of.partition !== partition) continue;
     const codecs = await loadedCodecs(path);
     const reader = new ChainReader(genesisHead(of), codecs.fingerprintOf);
     for (const record of signedRecordsIn(path, of, { signing, onUnsigned: refusingUnsigned(of) })) {
       const verdict = reader.read(record);
-      if (verdict.kind !== 'accepted' || verdict.head.seq !== seq) continue;
-      const decoded = codecs.decodeSync(record.value);
-      return decoded.kind === 'decoded'
-        ? { hash: verdict.head.hash.toString('hex'), type: decoded.type, body: decoded.body }
-        : null;
+      if (verdict.kind !== 'accepted') continue;
+      const { seq, hash } = verdict.head;
+      const read = (): RecordFound | null => {
+        const decoded = codecs.decodeSync(record.value);
+        return decoded.kind === 'decoded'
+          ? { hash: hash.toString('hex'), type: decoded.type, body: decoded.body as object } // fields, by its schema
+          : null;
+      };
+      yield { seq, read };
     }
   }
-  return null;
 }

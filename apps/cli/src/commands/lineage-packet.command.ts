@@ -1,13 +1,11 @@
 // recourse lineage packet … and replay-packet …: a commit taken away from its log, and reproduced where no service is.
 import type { PackedPolicy, Packet } from '@recourse/lineage';
-import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { recordInDump } from '../audit/dump-record.js';
-import type { ReadDump } from '../audit/dump-signed.js';
 import { replayPacket } from '../lineage/packet-checks.js';
-import type { Check, Logged, PacketReplay } from '../lineage/packet-checks.js';
+import type { Check, PacketReplay } from '../lineage/packet-checks.js';
 import { packetIn, readPacket, writePacket } from '../lineage/packet-file.js';
+import { loggedRun } from '../lineage/packet-log.js';
 import { formatTable } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { ExitKind } from '../problem.js';
@@ -64,12 +62,12 @@ function addReplay(lineage: Command, act: Act): void {
     .argument('<file>', 'a packet')
     .option(
       '--dump <folder>',
-      'what `audit dump` wrote: the proofs are looked up in it; without it they stay unchecked',
+      'what `audit dump` wrote: the proofs, and steps that the packet does not prove, are looked up in it; without it they stay unchecked',
     )
     .action(
       act<{ dump?: string }>(async (session, { dump }, file = '') => {
         const packet = readPacket(file, session.folder);
-        const replay = replayPacket(packet, dump === undefined ? null : await loggedIn(packet, dumpIn(session, dump)));
+        const replay = replayPacket(packet, dump === undefined ? null : await loggedRun(packet, dumpIn(session, dump)));
         session.show(replay, () => replayText(replay));
         return EXIT_OF[replay.outcome];
       }),
@@ -81,20 +79,6 @@ const EXIT_OF = { equal: 'done', differs: 'found', incomplete: 'unproved' } as c
   PacketReplay['outcome'],
   ExitKind
 >;
-
-/** What a dump holds at the places that the proofs of a packet name. */
-async function loggedIn({ commits }: Packet, dump: ReadDump): Promise<ReadonlyMap<string, Logged>> {
-  const logged = new Map<string, Logged>();
-  for (const { commit_id, proof } of commits) {
-    const found = await recordInDump(dump, proof);
-    const id = found?.type === 'CheckpointRecorded' ? docOf(found.body)['commit_id'] : undefined;
-    logged.set(
-      commit_id,
-      found === null ? null : { commit_id: typeof id === 'string' ? id : found.type, recorded_hash: found.hash },
-    );
-  }
-  return logged;
-}
 
 async function packetOf(session: Session, commit: string): Promise<Packet> {
   const packet = packetIn(

@@ -9,8 +9,11 @@
 import { admissionVerdict, reviewEntry } from '@recourse/contract';
 import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
-import { checkpointIn, commitBefore, commitIdOf, restoredState } from '@recourse/lineage';
+import { checkpointIn, commitIdOf, restoredState } from '@recourse/lineage';
 import type { PackedCommit, PackedState, Packet, Restored } from '@recourse/lineage';
+import type { LoggedRun } from './packet-log.js';
+import { walkBack } from './packet-walk.js';
+import type { Walked } from './packet-walk.js';
 
 /** What a difference is called. */
 export const PACKET_CODES = {
@@ -36,9 +39,6 @@ export interface Check {
   readonly replayed: string | null;
 }
 
-/** What a log holds at the place that a commit's proof names; null where it holds nothing there. */
-export type Logged = { readonly commit_id: string; readonly recorded_hash: string } | null;
-
 export interface PacketReplay {
   /** Everything was checked, and is equal. */
   readonly ok: boolean;
@@ -50,8 +50,8 @@ export interface PacketReplay {
 
 type Found = Readonly<Record<'recorded' | 'replayed', string>>;
 
-/** Replays a packet. `logged` is what a log holds at the places of its commits, by commit; null where no log is at hand. */
-export function replayPacket(packet: Packet, logged: ReadonlyMap<string, Logged> | null): PacketReplay {
+/** Replays a packet. `logged` is what a log holds of its run; null where no log is at hand. */
+export function replayPacket(packet: Packet, logged: LoggedRun | null): PacketReplay {
   const byId = new Map(packet.commits.map((commit) => [commit.commit_id, commit] as const));
   const target = byId.get(packet.commit_id);
   const checks =
@@ -60,7 +60,7 @@ export function replayPacket(packet: Packet, logged: ReadonlyMap<string, Logged>
       : [
           ...packet.commits.flatMap((commit) => [...ofCommit(commit), proofCheck(commit, logged)]),
           stateCheck(packet, target, byId),
-          ...gateChecks(packet, target, byId),
+          ...gateChecks(packet, target, byId, logged),
           releaseCheck(packet, target),
         ];
   const has = (one: Check['outcome']): boolean => checks.some(({ outcome }) => outcome === one);
@@ -105,9 +105,9 @@ function inputChecks({ commit_id: id, checkpoint: { gate }, inputs, inputs_code 
 }
 
 /** The log holds this very commit where the packet says. */
-function proofCheck({ commit_id: id, proof }: PackedCommit, logged: ReadonlyMap<string, Logged> | null): Check {
+function proofCheck({ commit_id: id, proof }: PackedCommit, logged: LoggedRun | null): Check {
   if (logged === null) return missing('proof', id, 'no_log');
-  const found = logged.get(id) ?? null;
+  const found = logged.commits.get(id) ?? null;
   if (found === null) return missing('proof', id, 'not_in_log');
   return compared('proof', id, {
     recorded: `${id} ${proof.recorded_hash}`,
@@ -129,29 +129,29 @@ function stateCheck({ commit_id: id, state }: Packet, { checkpoint }: PackedComm
 }
 
 /** The state before, the policy, and the verdict on both. */
-function gateChecks(packet: Packet, target: PackedCommit, byId: Commits): readonly Check[] {
+function gateChecks(packet: Packet, target: PackedCommit, byId: Commits, logged: LoggedRun | null): readonly Check[] {
   const { gate } = target.checkpoint;
   if (gate === null) return [none('verdict', packet.commit_id, 'no_gate')];
-  return [beforeCheck(packet, target, byId), policyCheck(packet, gate), verdictCheck(packet, target, byId)];
+  const before = beforeCheck(packet, byId, walkBack(packet, target, byId, logged));
+  const verdict =
+    before.outcome === 'not_made' && before.code !== null
+      ? missing('verdict', packet.commit_id, before.code)
+      : verdictCheck(packet, target, byId);
+  return [before, policyCheck(packet, gate), verdict];
 }
 
-/** R2: the walk is made again over what is in the packet. */
-function beforeCheck({ commit_id: id, before, effects }: Packet, { checkpoint }: PackedCommit, byId: Commits): Check {
-  const effectOf = new Map(effects.map((effect) => [effect.mutation_id, effect] as const));
-  const found = commitBefore(checkpoint, (step) => {
-    const commit = byId.get(step);
-    if (commit !== undefined)
-      return { hasState: commit.checkpoint.state !== null, parents: commit.checkpoint.parents, seq: commit.proof.seq };
-    const effect = effectOf.get(step);
-    return effect === undefined ? undefined : { hasState: false, parents: effect.parents, seq: 0 };
-  });
+/** R2: the walk is made again over what is in the packet; a verdict on a state that nobody proves to be the one before is none. */
+function beforeCheck({ commit_id: id, before }: Packet, byId: Commits, walked: Walked): Check {
+  const { before: found, unproved, altered } = walked;
   if (found.isTooFar) return missing('before', id, 'state_too_far');
   if (before?.commit_id === found.commitId && before.code !== null) return missing('before', id, before.code);
   const state = found.commitId === null ? null : hashOf(stateIn(found.commitId, byId));
-  return compared('before', id, {
+  const at = altered === null ? '' : `, and ${altered} was made from others`;
+  const replay = compared('before', id, {
     recorded: before === null ? 'none' : placed(before.commit_id, before.sha256),
-    replayed: placed(found.commitId, state),
+    replayed: `${placed(found.commitId, state)}${at}`,
   });
+  return replay.outcome === 'equal' && unproved !== null ? missing('before', id, unproved) : replay;
 }
 
 function policyCheck({ commit_id: id, policy }: Packet, gate: Gate): Check {

@@ -7,11 +7,12 @@ import { plainPayload } from '@recourse/contract';
 import { canonicalJson, sha256Hex } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import { commitIdOf, cutState, PACKET_FORMAT, packedCheckpoint } from '@recourse/lineage';
-import type { PackedCommit, Packet } from '@recourse/lineage';
+import type { PackedCommit, Packet, WalkStep } from '@recourse/lineage';
 import type { Checkpoint, CommitRef } from '@recourse/messages';
 import { desk } from '../desk.testing.js';
 import { replayPacket } from './packet-checks.js';
-import type { Check, Logged } from './packet-checks.js';
+import type { Check } from './packet-checks.js';
+import type { Logged, LoggedRun } from './packet-log.js';
 
 const BODY = canonicalJson({
   owner: 'risk',
@@ -92,8 +93,10 @@ const withCommit = (changed: PackedCommit): Packet => ({
 });
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 /** A log that holds what the packet says. */
-const loggedOf = ({ commits }: Packet): ReadonlyMap<string, Logged> =>
-  new Map(commits.map(({ commit_id, proof: { recorded_hash } }) => [commit_id, { commit_id, recorded_hash }]));
+const loggedOf = ({ commits }: Packet, steps: LoggedRun['steps'] = new Map()): LoggedRun => ({
+  commits: new Map(commits.map(({ commit_id, proof: { recorded_hash } }) => [commit_id, { commit_id, recorded_hash }])),
+  steps,
+});
 const failed = (packet: Packet): readonly Check['code'][] => [
   ...new Set(
     replayPacket(packet, loggedOf(packet))
@@ -295,8 +298,14 @@ describe('a replay packet', () => {
 
   it('is proved only by a log that holds its commits where it says', () => {
     expect(replayPacket(PACKET, null)).toMatchObject({ ok: false, outcome: 'incomplete' });
-    expect(replayPacket(PACKET, new Map())).toMatchObject({ ok: false, outcome: 'incomplete' });
-    const of = (logged: Logged) => replayPacket(PACKET, new Map(loggedOf(PACKET)).set(last.commit_id, logged));
+    expect(replayPacket(PACKET, { commits: new Map(), steps: new Map() })).toMatchObject({
+      ok: false,
+      outcome: 'incomplete',
+    });
+    const of = (logged: Logged) => {
+      const { commits, steps } = loggedOf(PACKET);
+      return replayPacket(PACKET, { commits: new Map(commits).set(last.commit_id, logged), steps });
+    };
     const hash = last.proof.recorded_hash;
     expect(of({ commit_id: last.commit_id, recorded_hash: hash }).ok).toBe(true);
     for (const forged of [
@@ -305,6 +314,98 @@ describe('a replay packet', () => {
     ])
       expect(of(forged).checks.find(({ outcome }) => outcome === 'differs')?.code).toBe('PACKET_PROOF_DIFFERS');
   });
+});
+
+describe('the way back in a replay packet', () => {
+  const [older, newer] = [packed('older', { limit: 100 }), packed('newer', { limit: 10 })];
+  const merged = packed('merged', { done: true }, { parents: [refOf(newer), refOf(older)], gate });
+  const effectRef: CommitRef = { run_id: 'run-1', commit_id: 'mut_1' };
+  const acted = packed('acted', { done: true }, { parents: [effectRef], gate });
+  const stepOf = ({ checkpoint, proof }: PackedCommit): WalkStep => ({
+    hasState: checkpoint.state !== null,
+    parents: checkpoint.parents,
+    seq: proof.seq,
+  });
+  /** What the log holds of the run: the effect was made from the newer. */
+  const steps = new Map<string, WalkStep>([
+    ...[older, newer, merged, acted].map((commit) => [commit.commit_id, stepOf(commit)] as const),
+    ['mut_1', { hasState: false, parents: [refOf(newer)], seq: 0 }],
+  ]);
+  const packet = (target: PackedCommit, from: PackedCommit, more: Partial<Packet> = {}): Packet => ({
+    ...PACKET,
+    commit_id: target.commit_id,
+    state: { code: null, sha256: hashOf({ done: true }) },
+    before: {
+      commit_id: from.commit_id,
+      is_too_far: false,
+      code: null,
+      sha256: hashOf(from === older ? { limit: 100 } : { limit: 10 }),
+    },
+    commits: [from, target],
+    ...more,
+  });
+  const made = (from: PackedCommit, mutation_id = 'mut_1') => [{ mutation_id, parents: [refOf(from)] }];
+  const unequal = (one: Packet, logged: LoggedRun | null) => {
+    const { outcome, checks } = replayPacket(one, logged);
+    const found = checks.filter(({ check }) => check === 'before' || check === 'verdict');
+    return [
+      outcome,
+      ...found.filter((check) => check.outcome !== 'equal').map(({ check, code }) => `${check} ${code}`),
+    ];
+  };
+
+  it.each([
+    ['the newer of two parents was left out of', packet(merged, older)],
+    ['an effect is said to be made from an older commit in', packet(acted, older, { effects: made(older) })],
+    ['a commit is said to be an effect in', packet(merged, older, { effects: made(older, newer.commit_id) })],
+  ])('differs from the log where %s it', (_what, one) => {
+    expect(unequal(one, loggedOf(one, steps))[1]).toBe('before PACKET_BEFORE_DIFFERS');
+  });
+
+  it('names an effect whose parents are not those in the log, also where the state before is the same', () => {
+    const one = packet(acted, newer, { effects: [{ mutation_id: 'mut_1', parents: [refOf(newer), refOf(older)] }] });
+    expect(replayPacket(one, loggedOf(one, steps)).checks.find(({ outcome }) => outcome === 'differs')).toMatchObject({
+      code: 'PACKET_BEFORE_DIFFERS',
+      replayed: expect.stringContaining('mut_1 was made from others'),
+    });
+  });
+
+  it('is not judged where it leads through what nothing proves: a parent that is missing, an effect that no log shows', () => {
+    const open = (code: string) => ['incomplete', `before ${code}`, `verdict ${code}`];
+    const one = packet(acted, older, { effects: made(older) });
+    expect([
+      unequal(packet(merged, older), null),
+      unequal(one, null),
+      unequal(one, loggedOf(one)),
+      unequal(packet(merged, older), { commits: new Map(), steps: new Map() }),
+    ]).toEqual([open('parent_missing'), open('no_log'), open('not_in_log'), open('parent_missing')]);
+  });
+
+  it('that leaves out an older parent, or one that was never recorded, is equal by the log', () => {
+    const honest = withAdmitting({ limit: 100 });
+    expect(unequal(honest.packet, loggedOf(honest.packet, honest.steps))).toEqual(['equal']);
+  });
+
+  /** A merge of a newer state that admits it, an older one, and a parent that nobody recorded; as packets were made ever since. */
+  function withAdmitting(state: Json): { readonly packet: Packet; readonly steps: LoggedRun['steps'] } {
+    const [before, now] = [packed('before', { limit: 1 }), packed('now', state)];
+    const effect: CommitRef = { run_id: 'run-1', commit_id: 'mut_2' };
+    const never: CommitRef = { run_id: 'run-1', commit_id: 'mut_never' };
+    const elsewhere: CommitRef = { run_id: 'run-2', commit_id: 'cp_elsewhere' };
+    const target = packed('target', { done: true }, { parents: [effect, refOf(before), never, elsewhere], gate });
+    const effects = [{ mutation_id: 'mut_2', parents: [refOf(now)] }];
+    return {
+      packet: {
+        ...packet(target, now, { effects }),
+        before: { commit_id: now.commit_id, is_too_far: false, code: null, sha256: hashOf(state) },
+      },
+      steps: new Map<string, WalkStep>([
+        [before.commit_id, stepOf(before)],
+        [now.commit_id, stepOf(now)],
+        ['mut_2', { hasState: false, parents: [refOf(now)], seq: 0 }],
+      ]),
+    };
+  }
 });
 
 const folders: string[] = [];
