@@ -807,6 +807,15 @@ export const BREAKS: readonly Break[] = [
     replace: '...disclosed(contract, facts, amountIn(EXPOSURE) ?? 0)]',
   },
   {
+    id: 'b8-countless-counts-as-nothing',
+    requirement: 'B8/unread',
+    spec: 'libs/contract/src/consequence.unit.spec.ts',
+    test: 'the consequence of a call is unread, and never nothing, where it says more than can be counted in minor units',
+    file: 'libs/contract/src/consequence.ts',
+    find: '(amount === null || isPast(dimension))',
+    replace: '(amount === null || (isPast(dimension) && amount < 0))',
+  },
+  {
     id: 'd12-disclosure-weighs-less',
     requirement: 'D12',
     spec: 'libs/contract/src/consequence.unit.spec.ts',

@@ -82,12 +82,15 @@ function readAs(contract: Contract | null, facts: CallFacts, value: Money | null
     return amount === null ? [] : [{ amount_minor: amount * MINOR_PER_ONE[unit], currency: unit }];
   });
   const money = moneyOf(contract, value, amountIn('money'));
+  const values = [...(money === null ? [] : [money]), ...counted, ...disclosed(contract, facts, amountIn(EXPOSURE))];
+  // More than can be counted in minor units is no number either.
+  const isPast = (unit: string) => values.some((one) => has(unit)(one) && !isCountable(one));
   return {
-    values: [...(money === null ? [] : [money]), ...counted, ...disclosed(contract, facts, amountIn(EXPOSURE))].filter(
-      ({ amount_minor }) => Number.isSafeInteger(amount_minor),
-    ),
+    values: values.filter(isCountable),
     unread: [
-      ...read.flatMap(({ dimension, amount }) => (amount === null && dimension !== 'money' ? [dimension] : [])),
+      ...read.flatMap(({ dimension, amount }) =>
+        dimension !== 'money' && (amount === null || isPast(dimension)) ? [dimension] : [],
+      ),
       ...(declaresMoney(contract) && money === null ? ['money'] : []),
     ],
   };
@@ -132,6 +135,10 @@ const has =
   (unit: string) =>
   ({ currency }: Money): boolean =>
     currency === unit;
+
+function isCountable({ amount_minor }: Money): boolean {
+  return Number.isSafeInteger(amount_minor);
+}
 
 /** Units that a contract counts by what a call answers: nobody knows them before it. */
 export function knownAfterwards(contract: Contract): readonly string[] {

@@ -47,6 +47,8 @@ describe('the consequence of a call', () => {
     ['a text', "'many'"],
     ['no number', '0.0 / 0.0'],
     ['more than can be counted', '9007199254740993'],
+    ['more than can be counted in minor units', '9007199254741'],
+    ['as many as an integer holds', '9007199254740991'],
   ])('is unread, and never nothing, where it says %s', (_what, comms) => {
     const read = consequenceOf(contract({ consequence: { comms } }), call(args));
     expect(read.unread).toEqual(['comms']);
