@@ -620,6 +620,15 @@ export const BREAKS: readonly Break[] = [
     replace: "if (killed !== null && tenant === '') return killed;",
   },
   {
+    id: 'd64-thrown-while-it-waited',
+    requirement: 'D64/obeyed',
+    spec: 'libs/sdk/src/guard/guard.governance.unit.spec.ts',
+    test: 'a guarded tool that waits before it is called does nothing, and gives back what was reserved, where a kill switch is thrown meanwhile',
+    file: 'libs/sdk/src/guard/before.ts',
+    find: "return off !== null || options.mode !== 'enforce' ? off : unlessCalledOff(call, permitted(situation));",
+    replace: 'return off;',
+  },
+  {
     id: 'd67-word-not-reached',
     requirement: 'D67',
     spec: 'libs/sdk/src/index.unit.spec.ts',

@@ -30,7 +30,7 @@ export interface Ready {
   readonly attempt: number;
 }
 
-/** Contract, arguments, what the registry says, earlier calls, prior value, dry run, the size of what is told, budget, people, staging, intent; in this order. */
+/** Contract, arguments, what the registry says, earlier calls, prior value, dry run, the size of what is told, budget, people, staging, once more what the registry says, intent; in this order. */
 export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const { call, action, options } = situation;
   notedIfPersonal(situation);
@@ -47,9 +47,8 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
   const isHeld = isLeftToLedger(situation);
   const staged = await stage(situation, isHeld);
   if ('stop' in staged) return staged;
-  // Staging takes its time, and is given back.
   const unpublished =
-    calledOffStaged(call, staged) ??
+    (await stillWanted(situation, staged)) ??
     (await announce(situation, {
       isHeld,
       priorValue,
@@ -78,9 +77,15 @@ async function look(situation: Situation): Promise<Stop | (Ready & { readonly re
   return 'stop' in rehearsed ? rehearsed : { ...found, ...captured, ...rehearsed };
 }
 
-/** What nobody knows to be staged is given back by a cancel, which its intent has to come before (R2). */
-function calledOffStaged(call: Situation['call'], { isUnknown }: Staged): Stop | null {
-  return isUnknown === true ? null : calledOff(call);
+/**
+ * What may have changed while others were waited for: is the call wanted, and what does the registry say; `observe` heard that already.
+ * What nobody knows to be staged is given back by a cancel, which its intent has to come before (R2).
+ */
+async function stillWanted(situation: Situation, { isUnknown }: Staged): Promise<Stop | null> {
+  const { call, options } = situation;
+  if (isUnknown === true) return null;
+  const off = calledOff(call);
+  return off !== null || options.mode !== 'enforce' ? off : unlessCalledOff(call, permitted(situation));
 }
 
 /** Asks people; whoever called may have called it off meanwhile. */

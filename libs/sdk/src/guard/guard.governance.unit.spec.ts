@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { EdgeProblem } from '../edge/edge.js';
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { MemoryBudget } from './budget.memory.js';
+import type { Budget } from './budget.port.js';
 import { refund, refundCall } from './guard.testing.js';
 import type { RefundScene } from './guard.testing.js';
 
@@ -66,6 +67,89 @@ describe('a guarded tool under a kill switch', () => {
     const observed = scene({ options: { mode: 'observe', entries } });
     expect(await observed.run()).toMatchObject({ kind: 'succeeded' });
     expect(observed.troubles).toEqual(['REGISTRY_UNAVAILABLE']);
+  });
+});
+
+describe('a guarded tool that waits before it is called', () => {
+  const changed = {
+    'a kill switch is thrown': (entries: MemoryEntries) => {
+      entries.register('kill_switch', 'acme', 'stop', killSwitch({ over: 'tenant' }));
+      return 'KILL_SWITCH';
+    },
+    'its charter denies it': (entries: MemoryEntries) => {
+      entries.register('agent_charter', 'acme', 'c', { ...charter, denied: ['payments.*'] });
+      return 'INTENT_DENIED';
+    },
+    'a bundle no longer admits it': (entries: MemoryEntries) => {
+      entries.register('policy_bundle', 'acme', 'b', bundle('false'));
+      return 'POLICY_REFUSED';
+    },
+    'the registry is out of reach': (entries: MemoryEntries) => {
+      entries.isAway = true;
+      return 'REGISTRY_UNAVAILABLE';
+    },
+  } as const satisfies Record<string, (entries: MemoryEntries) => string>;
+
+  it.each(Object.keys(changed) as (keyof typeof changed)[])(
+    'does nothing, and gives back what was reserved, where %s meanwhile',
+    async (what) => {
+      const memory = new MemoryBudget(500_000);
+      let released = 0;
+      const budget: Budget = {
+        reserve: (request) => memory.reserve(request),
+        release: (request) => {
+          released += 1;
+          return memory.release(request);
+        },
+      };
+      let code = '';
+      const { entries, run, calls, told } = scene({
+        contract: { forward_approval: 'human' },
+        options: {
+          budget,
+          policyBundles: ['b'],
+          approvals: {
+            ask: ({ actionDigest }) => {
+              code = changed[what](entries);
+              return Promise.resolve({ kind: 'approved', actionDigest });
+            },
+          },
+        },
+      });
+      entries.register('policy_bundle', 'acme', 'b', bundle('true'));
+      const answer = await run();
+      expect([answer, calls(), told(), released]).toEqual([
+        expect.objectContaining({ kind: 'refused', code, mutation_refs: [] }),
+        0,
+        [],
+        1,
+      ]);
+    },
+  );
+
+  it('gives back what it staged where a kill switch was thrown while it staged', async () => {
+    const undone: string[] = [];
+    const entries = new MemoryEntries();
+    const { run, told } = refund({
+      contract: {
+        commit_hold_ms: 60_000,
+        cancel_capability: 'payments.cancel_refund',
+        techniques: { reservation: true },
+      },
+      tool: {
+        execute: () => Promise.reject(new Error('never')),
+        stage: () => {
+          changed['a kill switch is thrown'](entries);
+          return Promise.resolve('staged-1');
+        },
+        unstage: (_args, { stagedRef }) => {
+          undone.push(stagedRef ?? 'nothing');
+          return Promise.resolve();
+        },
+      },
+      options: { entries },
+    });
+    expect([await run(), undone, told()]).toEqual([expect.objectContaining({ code: 'KILL_SWITCH' }), ['staged-1'], []]);
   });
 });
 
