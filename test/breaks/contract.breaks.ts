@@ -544,6 +544,15 @@ export const BREAKS: readonly Break[] = [
       "return refreshes < 0 ? { do: 'ask_person', action, reason: 'STALE_AGAIN' } : { do: 'refresh_then_retry', action };",
   },
   {
+    id: 'd17-nobody-counts-refreshes',
+    requirement: 'D17',
+    spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
+    test: 'a guarded call that was begun before is refreshed once where its evidence is stale, and then a person’s, though nobody counts the refreshes',
+    file: 'libs/sdk/src/guard/guard.ts',
+    find: 'Math.max(call.refreshes ?? 0, attempt - 1)',
+    replace: 'call.refreshes ?? 0',
+  },
+  {
     id: 'd18-refusal-called-again',
     requirement: 'D18',
     spec: 'libs/contract/src/playbook.unit.spec.ts',

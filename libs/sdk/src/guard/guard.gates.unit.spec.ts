@@ -423,6 +423,23 @@ describe('a guarded call that was begun before', () => {
     expect(handled).toEqual(['retry_scheduled', 'retry_scheduled', 'escalated']);
   });
 
+  it('is refreshed once where its evidence is stale, and then a person’s, though nobody counts the refreshes', async () => {
+    const standing = new MemoryStanding();
+    const tool = { execute: () => Promise.reject(new ToolRejected('EVIDENCE_STALE', 'the price changed')) };
+    const { run, options, producer } = refund({ tool, options: { standing } });
+    const answers = [];
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      answers.push(await run());
+      standing.record(idOf(options), 'failed', 'planned');
+    }
+    expect(answers).toMatchObject([
+      { kind: 'failed', directive: { do: 'refresh_then_retry' } },
+      { kind: 'failed', directive: { do: 'ask_person', reason: 'STALE_AGAIN' } },
+    ]);
+    const handled = producer.told.flatMap((told) => (told.type === 'ToolExecuted' ? [told.outcome.handledAs] : []));
+    expect(handled).toEqual(['evidence_refreshed', 'escalated']);
+  });
+
   it('goes on where the guard only observes', async () => {
     const standing = new MemoryStanding();
     const { run, calls, options, troubles } = refund({ options: { standing, mode: 'observe' } });

@@ -47,7 +47,7 @@ export interface GuardedCall {
   readonly derivedFrom?: Action['derivedFrom'];
   /** The model's decision that proposed it, by its id: a message, an answer or a tool call; shown to whoever reviews its undoing. */
   readonly producedBy?: string | null;
-  /** Times the evidence of this call was refreshed before it; 0 unless told. */
+  /** Times the evidence of this call was refreshed before it; unless told as many as it has attempts on record, which `standing` knows. */
   readonly refreshes?: number;
   /** What the decision to act saw, for admission predicates: they read it as `gate`, beside what is known of the call itself. */
   readonly gate?: Json;

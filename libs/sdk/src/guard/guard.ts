@@ -185,7 +185,8 @@ function directed(
         effect: outcome === 'failed' ? 'none' : 'unknown',
         attempt,
         attemptsMax,
-        refreshes: call.refreshes ?? 0,
+        // What stands as tried again was tried on refreshed evidence, whoever counts.
+        refreshes: Math.max(call.refreshes ?? 0, attempt - 1),
       },
       actions,
     ),
