@@ -29,6 +29,7 @@ import type { Logger } from '@recourse/telemetry';
 import type { NotifierConfig } from './config.js';
 import { FOLLOWED_LOGS } from './core.js';
 import type { FollowedLog } from './core.js';
+import { CatchUp } from './follower/catch-up.js';
 import { LogFollower } from './follower/log-follower.js';
 import type { FollowedPartition } from './follower/followed-partition.js';
 import { DeliveriesController } from './http/deliveries.controller.js';
@@ -182,11 +183,13 @@ function followersOf(
   store: NotifierStore,
   opened: readonly Opened[],
 ): readonly Follower[] {
+  const common = { store, endpoints, now: Date.now };
+  const catchUp = new CatchUp(common);
   return opened.map(({ topic, partition, log }) => ({
     topic,
     partition,
     name: `${topic}/${String(partition)}`,
-    follower: new LogFollower({ topic, partition, log: followed(log), store, endpoints, now: Date.now }),
+    follower: new LogFollower({ topic, partition, log: followed(log), catchUp, ...common }),
   }));
 }
 

@@ -9,6 +9,7 @@
 //       that very loss it is read anew from its beginning; until then it fails with LOG_CUT.
 //   F4. How far it is read a second time is kept with the cursor: a kill meanwhile has nobody told again of what is over.
 //   F5. Which accepted losses an earlier version read is looked up once, while the log still holds the record that it read last.
+//   F6. Who began to hear of what waits already is queued for at the cursor it waits by: a thing that is over behind it takes that back.
 import type { LogPosition, PlacedRecord } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
@@ -17,6 +18,7 @@ import type { News, Superseding } from '../rules/delivery/occasion.decisions.js'
 import { knownAfter, readBefore } from '../rules/cut/cut.decisions.js';
 import type { KnownCut } from '../rules/cut/cut.decisions.js';
 import { AcceptedCuts } from './accepted-cuts.js';
+import type { CatchUp } from './catch-up.js';
 import type { FollowedPartition } from './followed-partition.js';
 import { hear } from '../core.js';
 import type { FollowedLog } from '../core.js';
@@ -31,6 +33,8 @@ export interface FollowerOptions {
   readonly log: FollowedPartition;
   readonly store: Pick<NotifierStore, 'position' | 'things' | 'take' | 'beginAnew'>;
   readonly endpoints: readonly Endpoint[];
+  /** Of all partitions. */
+  readonly catchUp: Pick<CatchUp, 'of'>;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
@@ -49,6 +53,7 @@ export class LogFollower {
   #known: readonly KnownCut[] = [];
   readonly #accepted: AcceptedCuts;
   #movedSeq = 0;
+  #hasCaughtUp = false;
 
   constructor(private readonly options: FollowerOptions) {
     this.#accepted = new AcceptedCuts(options.log);
@@ -101,6 +106,7 @@ export class LogFollower {
     if (await log.holds(position)) {
       this.#movedSeq = stored.seq;
       if (stored.cuts === null) await this.#lookUp(position);
+      if (!this.#hasCaughtUp) await this.#catchUp(position);
       return position;
     }
     this.#known = await this.#consent(stored);
@@ -115,6 +121,22 @@ export class LogFollower {
     this.#known = await this.#accepted.upTo(at);
     const to = this.#placed(at, this.#known);
     await store.take({ topic, partition, fromSeq: at.head.seq, to, changes: [], superseded: [], queued: [] });
+  }
+
+  /** What changed since it was looked at is left to its records; where somebody else has read on, the next call looks where that stands. */
+  async #catchUp(at: LogPosition): Promise<void> {
+    const { store, topic, partition, catchUp } = this.options;
+    const found = await catchUp.of(topic, partition);
+    const keys = [...new Set(found.flatMap(({ about }) => about?.key ?? []))];
+    const items = new Map((await store.things(keys)).map((thing) => [keyOf(thing), thing.item] as const));
+    const queued = found.filter(({ about, notice }) => {
+      const item = items.get(about?.key ?? '');
+      return item?.opening === about?.opening && item?.deadlineAt === notice.item?.deadlineAt;
+    });
+    const to = this.#placed(at, this.#known);
+    this.#hasCaughtUp =
+      queued.length === 0 ||
+      (await store.take({ topic, partition, fromSeq: at.head.seq, to, changes: [], superseded: [], queued }));
   }
 
   async #consent(stored: ReadPosition): Promise<readonly KnownCut[]> {

@@ -3,6 +3,8 @@ import type { LogPosition, PlacedRecord } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import { BUDGETS, endpoint, HEADS, RECOVERIES, recordOf } from '../items.testing.js';
 import type { FollowedLog } from '../core.js';
+import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
+import { CATCH_UP_MAX, CatchUp } from './catch-up.js';
 import { LogFollower } from './log-follower.js';
 import type { FollowedPartition } from './followed-partition.js';
 import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
@@ -63,16 +65,17 @@ class Log implements FollowedPartition {
   }
 }
 
-function follower(
-  log: Log,
-  store: Pick<NotifierStore, 'position' | 'things' | 'take' | 'beginAnew'>,
-  now = NOW,
-): LogFollower {
-  return new LogFollower({ topic: log.topic, partition: 0, log, store, endpoints: [PAGER], now: () => now });
+function follower(log: Log, store: FollowedStore, now = NOW, endpoints: readonly Endpoint[] = [PAGER]): LogFollower {
+  const common = { store, endpoints, now: () => now };
+  return new LogFollower({ topic: log.topic, partition: 0, log, catchUp: new CatchUp(common), ...common });
 }
 
-function storeOf(store: MemoryNotifierStore): Pick<NotifierStore, 'position' | 'things' | 'take' | 'beginAnew'> {
+type FollowedStore = Pick<NotifierStore, 'position' | 'things' | 'take' | 'beginAnew' | 'items' | 'queuedOnce'>;
+
+function storeOf(store: MemoryNotifierStore): FollowedStore {
   return {
+    items: (query) => store.items(query),
+    queuedOnce: (ids) => store.queuedOnce(ids),
     position: (topic, partition) => store.position(topic, partition),
     things: (keys) => store.things(keys),
     take: (taken) => store.take(taken),
@@ -187,11 +190,9 @@ describe('who follows a log', () => {
     log.add('RecoveryPlanned', asked('s1'));
     log.add('RecoveryPlanned', asked('s2'));
     let pages = 0;
-    const dying = {
-      position: store.position.bind(store),
-      things: store.things.bind(store),
-      beginAnew: store.beginAnew.bind(store),
-      take: (taken: Parameters<NotifierStore['take']>[0]) => {
+    const dying: FollowedStore = {
+      ...storeOf(store),
+      take: (taken) => {
         pages += 1;
         return pages === 2 ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'killed')) : store.take(taken);
       },
@@ -221,5 +222,78 @@ describe('who follows a log', () => {
       's1 reminder',
       's2 ended',
     ]);
+  });
+});
+
+describe('an endpoint that began to hear of what waits already', () => {
+  /** Steps that nobody was told of: there was no endpoint. */
+  async function waiting(count: number, deadlineOf = (_n: number): number => 90_000) {
+    const [log, store] = [new Log(), new MemoryNotifierStore()];
+    for (let n = 1; n <= count; n += 1) log.add('RecoveryPlanned', asked(`s${String(n)}`, deadlineOf(n)));
+    await follower(log, store, NOW, []).readOn();
+    return {
+      log,
+      store,
+      restart: (endpoints = [PAGER], of: FollowedStore = store) => follower(log, of, NOW, endpoints).readOn(),
+    };
+  }
+
+  it('is told of it and reminded when the notifier starts, once', async () => {
+    const { store, restart } = await waiting(1);
+    await restart();
+    await restart();
+    expect(await queuedIn(store)).toEqual([
+      ['s1', 'opened', NOW],
+      ['s1', 'reminder', 80_000],
+    ]);
+  });
+
+  it('is told of what its kinds, tenants and reminders were widened to, and of nothing else again', async () => {
+    const { store, restart } = await waiting(1);
+    await restart([endpoint({ name: 'pager', kinds: ['incident'] })]);
+    await restart([endpoint({ name: 'pager', tenants: ['globex'] })]);
+    expect(await queuedIn(store)).toEqual([]);
+    await restart([endpoint({ name: 'pager' })]);
+    const [told] = await store.claim({ endpoint: 'pager', now: NOW, until: NOW + 1, countMax: 9 });
+    await store.settle(told!, { event: 'Delivered', error: null, nextAt: NOW, closesEndpoint: false }, NOW);
+    await restart([endpoint({ name: 'pager', remindBeforeMs: 10_000 })]);
+    expect(await queuedIn(store)).toEqual([['s1', 'reminder', 80_000]]);
+  });
+
+  it('is not told of what is over in the records behind the place where it waits', async () => {
+    const { log, store, restart } = await waiting(2);
+    log.add('StepResolved', { step_id: 's1' });
+    await restart([endpoint({ name: 'pager' })]);
+    expect(await queuedIn(store)).toEqual([['s2', 'opened', NOW + 1_000]]);
+  });
+
+  it('is left to whoever has read on meanwhile, and looked at anew', async () => {
+    const { store, restart } = await waiting(1);
+    let takes = 0;
+    const contested: FollowedStore = {
+      ...storeOf(store),
+      take: (taken) => ((takes += 1) === 1 ? Promise.resolve(false) : store.take(taken)),
+    };
+    await restart([PAGER], contested);
+    expect(await queuedIn(store)).toEqual([]);
+    await restart([PAGER], contested);
+    expect(await queuedIn(store)).toHaveLength(2);
+  });
+
+  it('hears of one a second, the soonest deadline first, and of so many at one start', async () => {
+    const count = CATCH_UP_MAX + 2;
+    const { store, restart } = await waiting(count, (n) => 10_000_000 - n);
+    const plain = [endpoint({ name: 'pager' })];
+    await restart(plain);
+    const queued = await store.list({ countMax: 2 * count, state: 'queued' });
+    const inOrder = [...queued].sort((a, b) => a.nextAt - b.nextAt);
+    expect(inOrder.slice(0, 3).map(({ notice, nextAt }) => [notice.item?.id, nextAt])).toEqual([
+      [`s${String(count)}`, NOW],
+      [`s${String(count - 1)}`, NOW + 1_000],
+      [`s${String(count - 2)}`, NOW + 2_000],
+    ]);
+    expect(queued).toHaveLength(CATCH_UP_MAX);
+    await restart(plain);
+    expect(await store.list({ countMax: 2 * count, state: 'queued' })).toHaveLength(count);
   });
 });

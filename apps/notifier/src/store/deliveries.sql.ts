@@ -28,6 +28,11 @@ UPDATE deliveries SET state = 'queued', due_at = $2, next_at = $2, error_code = 
 
 export const DUE_FROM = "UPDATE deliveries SET due_at = $2 WHERE endpoint = $1 AND state = 'queued' AND due_at < $2";
 
+/** What was told of a thing that still waits is what keeps anybody from being told of it again. */
+export const PRUNE = `
+DELETE FROM deliveries d WHERE d.state <> 'queued' AND d.updated_at < $1
+  AND NOT EXISTS (SELECT 1 FROM things t WHERE t.thing_key = d.thing_key AND t.doc->'item'->>'opening' = d.opening)`;
+
 export const FIGURES = `
 SELECT coalesce(d.endpoint, o.endpoint) AS name, o.off_since, count(*) FILTER (WHERE d.state = 'queued') AS queued,
   min(d.due_at) FILTER (WHERE d.state = 'queued' AND d.due_at <= $1) AS oldest_due_at, count(*) FILTER (WHERE d.state = 'given_up') AS given_up

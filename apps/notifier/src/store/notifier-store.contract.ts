@@ -173,6 +173,21 @@ const CASES: Cases<Views> = {
     ]);
   },
 
+  'knows the ids that were ever queued, whatever became of them': async ([store, other]) => {
+    await queue(store, delivery('msg_1'), delivery('msg_2'));
+    await claimed(store, 1_000);
+    await store.settle(
+      { id: 'msg_1', attempts: 1, endpoint: 'chat' },
+      { event: 'Delivered', error: null, nextAt: 1_000, closesEndpoint: false },
+      1_000,
+    );
+    expect([await other.queuedOnce(['msg_1', 'msg_2', 'msg_3']), await store.queuedOnce([])]).toEqual([
+      expect.arrayContaining(['msg_1', 'msg_2']),
+      [],
+    ]);
+    expect(await store.queuedOnce(['msg_3'])).toEqual([]);
+  },
+
   'hands out the oldest first, and so many': async ([store]) => {
     await queue(
       store,
@@ -402,5 +417,16 @@ const CASES: Cases<Views> = {
     await settle(store, one, DELIVERED, 1_500);
     await store.prune(1_501);
     expect([await store.find(one?.id ?? ''), (await store.list({ countMax: 10 })).length]).toEqual([null, 1]);
+  },
+
+  'forgets nothing that was told of a thing that still waits': async ([store]) => {
+    await store.take(taken(0, 1, { changes: [{ op: 'put', thing: THING }], queued: [delivery('msg_1')] }));
+    const [one] = await claimed(store, 1_000, 'chat', 1);
+    await settle(store, one, DELIVERED, 1_500);
+    await store.prune(1_501);
+    expect((await store.find('msg_1'))?.state).toBe('delivered');
+    await store.take(taken(1, 2, { changes: [{ op: 'forget', key: 'step:step-1' }] }));
+    await store.prune(1_501);
+    expect(await store.find('msg_1')).toBeNull();
   },
 };

@@ -94,6 +94,10 @@ export class MemoryNotifierStore implements NotifierStore {
     return Promise.resolve();
   }
 
+  queuedOnce(ids: readonly string[]): Promise<readonly string[]> {
+    return Promise.resolve(ids.filter((id) => this.#deliveries.has(id)));
+  }
+
   find(id: string): Promise<Delivery | null> {
     return Promise.resolve(this.#deliveries.get(id) ?? null);
   }
@@ -148,8 +152,10 @@ export class MemoryNotifierStore implements NotifierStore {
   }
 
   prune(before: number): Promise<void> {
-    for (const one of this.#deliveries.values())
-      if (one.state !== 'queued' && one.updatedAt < before) this.#deliveries.delete(one.id);
+    for (const one of this.#deliveries.values()) {
+      const waits = one.about !== null && this.#things.get(one.about.key)?.item?.opening === one.about.opening;
+      if (one.state !== 'queued' && one.updatedAt < before && !waits) this.#deliveries.delete(one.id);
+    }
     return Promise.resolve();
   }
 

@@ -103,6 +103,8 @@ export interface NotifierStore {
   /** Ends an attempt. Nothing happens when another one has begun since. */
   settle(delivery: Pick<Delivery, 'id' | 'attempts' | 'endpoint'>, verdict: AttemptVerdict, now: number): Promise<void>;
   queue(delivery: Delivery): Promise<void>;
+  /** Of these ids those that are known, whatever became of them. */
+  queuedOnce(ids: readonly string[]): Promise<readonly string[]>;
   find(id: string): Promise<Delivery | null>;
   list(query: DeliveryQuery): Promise<readonly Delivery[]>;
   /** Things that wait for a person, by deadline, then by key. */
@@ -113,6 +115,6 @@ export interface NotifierStore {
   turnOn(endpoint: string, now: number): Promise<void>;
   /** Figures of every endpoint that was ever told something, or is off. Of one tenant they count what is told of that tenant alone. */
   figures(now: number, tenant?: string): Promise<readonly EndpointFigures[]>;
-  /** Forgets what ended before an instant. */
+  /** Forgets what ended before an instant, but for what was told of a thing that still waits: nobody is told of that again. */
   prune(before: number): Promise<void>;
 }

@@ -21,7 +21,7 @@ import type {
   Taken,
 } from './notifier-store.port.js';
 import { DELIVERY_COLUMNS, deliveryOf } from '../rows.js';
-import { CLAIM, DUE_FROM, FIGURES, FORGET_UNTRIED, QUEUE, RETRY, SETTLE, SUPERSEDE } from './deliveries.sql.js';
+import { CLAIM, DUE_FROM, FIGURES, FORGET_UNTRIED, PRUNE, QUEUE, RETRY, SETTLE, SUPERSEDE } from './deliveries.sql.js';
 import type { DeliveryRow } from '../rows.js';
 import { DEADLINE, IS_WAITING, NOTIFIER_MIGRATIONS } from './notifier-store.migrations.js';
 
@@ -157,6 +157,15 @@ export class PostgresNotifierStore implements NotifierStore {
     return coded('queue a delivery', () => inTransaction(this.pool, 'BEGIN', (client) => queue(client, [delivery])));
   }
 
+  queuedOnce(ids: readonly string[]): Promise<readonly string[]> {
+    if (ids.length === 0) return Promise.resolve([]);
+    return coded('look for deliveries', async () =>
+      (await this.pool.query<{ id: string }>('SELECT id FROM deliveries WHERE id = ANY($1::text[])', [ids])).rows.map(
+        ({ id }) => id,
+      ),
+    );
+  }
+
   find(id: string): Promise<Delivery | null> {
     return coded('read a delivery', async () =>
       firstOf((await this.pool.query<DeliveryRow>('SELECT * FROM deliveries WHERE id = $1', [id])).rows),
@@ -206,7 +215,7 @@ export class PostgresNotifierStore implements NotifierStore {
 
   prune(before: number): Promise<void> {
     return coded('forget deliveries', async () => {
-      await this.pool.query("DELETE FROM deliveries WHERE state <> 'queued' AND updated_at < $1", [before]);
+      await this.pool.query(PRUNE, [before]);
     });
   }
 

@@ -45,6 +45,13 @@ export function toldAgain({ queued, superseded }: News): News {
   return { queued: waiting, superseded };
 }
 
+/** What endpoints hear of a thing that waits, whenever they began to hear of it; of a deadline that is over nobody is reminded. */
+export function waitingTo(thing: WaitingThing, endpoints: readonly Endpoint[], now: number): readonly Delivery[] {
+  return openedOf(thing, thing.item, endpoints).filter(
+    ({ notice: { occasion } }) => occasion !== 'reminder' || thing.item.deadlineAt > now,
+  );
+}
+
 /** What is told once and waits for nobody. */
 export function tellingOf(thing: WaitingThing, endpoints: readonly Endpoint[]): News {
   const { item } = thing;
