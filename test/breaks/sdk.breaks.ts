@@ -210,6 +210,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return false; return true;',
   },
   {
+    id: 'd8-observed-listing-dropped',
+    requirement: 'D8',
+    spec: 'libs/sdk/src/adapters/agent-tools.unit.spec.ts',
+    test: "an MCP server's tools that were changed since are listed in observe with how it is undone, and told of as changed",
+    file: 'libs/sdk/src/adapters/agent-tools.ts',
+    find: 'if (isAnother(tool, options) && changedOf(tool.name, options) !== null) return [];',
+    replace: 'if (isAnother(tool, options) && changedOf(tool.name, options) !== undefined) return [];',
+  },
+  {
     id: 'b14-acts-without-prior-value',
     requirement: 'B14',
     spec: 'libs/sdk/src/guard/guard.unit.spec.ts',

@@ -7,6 +7,8 @@ import type { Json } from '@recourse/kernel';
 import { recoverabilityNote, toolCatalog } from '../context/tool-catalog.js';
 import { guard } from '../guard/guard.js';
 import type { ForwardTool, GuardedCall, GuardedResult, GuardOptions } from '../guard/guard.messages.js';
+import { hearing, objection, trouble } from '../guard/objections.js';
+import type { Stop } from '../guard/objections.js';
 import type { Last } from '../tool/streamed.js';
 import { ToolRejected } from '../tool/tool.js';
 
@@ -139,7 +141,8 @@ export interface McpAnswer {
  * The tools of an MCP server. Default deny: a tool without a contract, or one that its server lists otherwise than it was approved, is
  * neither listed nor called, whatever its annotations say.
  *
- * Shape: listed tools carry the contract's schema and a line on how they are undone; annotations are left out.
+ * Shape: listed tools carry the contract's schema and a line on how they are undone; annotations are left out. In `off` a tool with a
+ *        contract is listed as its server lists it; in `observe` one that was changed is listed, and `onTrouble` hears of it.
  * Errors: as guardFunction, and those of the client.
  */
 export function guardMcp(
@@ -155,16 +158,15 @@ export function guardMcp(
       const found: McpTool[] = [];
       for await (const tool of toolsOf(client)) {
         const options = Object.hasOwn(contracts, tool.name) ? contracts[tool.name] : undefined;
-        if (options !== undefined && !isAnother(tool, options))
-          found.push(...listed(tool.name, tool.description, options.contract));
+        if (options !== undefined) found.push(...listedBy(tool, options));
       }
       return { tools: found };
     },
     callTool: async (name, args, extra) => {
       const options = Object.hasOwn(contracts, name) ? contracts[name] : undefined;
       if (options === undefined) return mcpAnswer({ kind: 'refused', code: 'CONTRACT_MISSING', mutation_refs: [] });
-      if (await isChanged(client, name, options))
-        return mcpAnswer({ kind: 'refused', code: 'TOOL_CHANGED', mutation_refs: [] });
+      const changed = (await isChanged(client, name, options)) ? changedOf(name, options) : null;
+      if (changed !== null) return mcpAnswer(changed.stop);
       const calling = (input: Json): Promise<Json> => callMcp(client, name, input);
       return mcpAnswer(await guardedCall(calling, options, args, { callId: null, signal: signalIn([extra]) }));
     },
@@ -191,6 +193,18 @@ async function* toolsOf(client: McpClient): AsyncGenerator<McpTool> {
     if (nextCursor === null) return;
     cursor = nextCursor;
   }
+}
+
+/** In `off` as its server lists it; otherwise as its contract says, unless it is not the one that was approved. */
+function listedBy(tool: McpTool, options: McpOptions): readonly McpTool[] {
+  if (options.mode === 'off') return [tool];
+  if (isAnother(tool, options) && changedOf(tool.name, options) !== null) return [];
+  return listed(tool.name, tool.description, options.contract);
+}
+
+function changedOf(name: string, options: McpOptions): Stop | null {
+  const why = `its server lists ${name} otherwise than it was approved: look at what changed, and have it approved anew`;
+  return objection(hearing<McpOptions>(options), trouble('TOOL_CHANGED', why));
 }
 
 function isAnother(tool: McpTool, { approvedListing }: McpOptions): boolean {
@@ -222,7 +236,7 @@ function mcpAnswer(
     | GuardedResult
     | {
         readonly kind: 'refused';
-        readonly code: 'CONTRACT_MISSING' | 'TOOL_CHANGED';
+        readonly code: 'CONTRACT_MISSING';
         readonly mutation_refs: readonly [];
       },
 ): McpAnswer {

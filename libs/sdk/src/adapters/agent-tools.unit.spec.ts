@@ -193,6 +193,38 @@ describe("an MCP server's tools", () => {
     expect(told()).toHaveLength(before);
   });
 
+  it.each([
+    ['off', 'as its server lists it', 'changed', []],
+    ['observe', 'with how it is undone, and told of as changed', /^changed .+/, ['TOOL_CHANGED']],
+    ['enforce', 'not at all, and told of as changed', undefined, ['TOOL_CHANGED']],
+  ] as const)('that were changed since are listed in %s %s', async (mode, _how, description, heard) => {
+    const { options } = scene();
+    const [tool] = (await client({}).listTools()).tools;
+    if (tool === undefined) throw new Error('the server lists one');
+    const troubles: string[] = [];
+    const changed = { ...tool, description: 'changed', annotations: { readOnlyHint: true } };
+    const { listTools } = guardMcp(
+      { ...client({}), listTools: () => Promise.resolve({ tools: [changed] }) },
+      {
+        [tool.name]: {
+          ...options,
+          mode,
+          approvedListing: serverFingerprint(tool),
+          onTrouble: ({ code }) => {
+            troubles.push(code);
+            throw new Error('a log that is full');
+          },
+        },
+      },
+    );
+    const [listed] = (await listTools()).tools;
+    expect([listed?.description, troubles]).toEqual([
+      description === undefined ? undefined : expect.stringMatching(description),
+      heard,
+    ]);
+    expect(listed?.annotations).toEqual(mode === 'off' ? changed.annotations : undefined);
+  });
+
   describe('on several pages', () => {
     const paged = (pages: number): { readonly asked: (string | undefined)[]; readonly client: McpClient } => {
       const asked: (string | undefined)[] = [];
