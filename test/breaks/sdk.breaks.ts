@@ -92,6 +92,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'isHandle',
   },
   {
+    id: 'd8-observe-waits-for-a-person',
+    requirement: 'D8',
+    spec: 'libs/sdk/src/guard/guard.consequence.unit.spec.ts',
+    test: 'a call that waits for a person waits for nobody in observe: it is heard of, and made',
+    file: 'libs/sdk/src/guard/asking.ts',
+    find: "(mode === 'enforce' ? waitMs : 0)",
+    replace: "(mode === 'off' ? 0 : waitMs)",
+  },
+  {
     id: 'a50-hold-not-kept',
     requirement: 'A50',
     spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',

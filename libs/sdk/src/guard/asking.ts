@@ -120,15 +120,15 @@ export async function reserve({ call, action, options }: Situation): Promise<Sto
 const NOTHING = { kind: 'nothing' } as const;
 const UNASKED: Earned = { rungMode: 'policy' };
 
-/** Asks, and asks again while a person decides, as long as the caller has patience. */
+/** Asks, and asks again while a person decides, as long as the caller has patience; who observes holds no call for an answer. */
 async function reserved(
   request: ReservationRequest,
   budget: Budget,
-  { clock, budgetPatience }: GuardOptions,
+  { clock, mode, budgetPatience }: GuardOptions,
   signal: AbortSignal | undefined,
 ): Promise<ReservationAnswer> {
   const { waitMs = 0, everyMs = ASK_AGAIN_MS } = budgetPatience ?? {};
-  const until = clock.monotonic() + waitMs;
+  const until = clock.monotonic() + (mode === 'enforce' ? waitMs : 0);
   let answer = await budget.reserve(request);
   const isWanted = (): boolean => signal?.aborted !== true;
   while (answer.kind === 'escalated' && clock.monotonic() + everyMs <= until && isWanted()) {

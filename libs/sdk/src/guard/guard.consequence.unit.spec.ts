@@ -114,6 +114,14 @@ describe('a call that waits for a person', () => {
     expect([asked.length, calls()]).toEqual([times, 0]);
   });
 
+  it('waits for nobody in observe: it is heard of, and made', async () => {
+    const { budget, asked } = answering(ESCALATED);
+    const options = { mode: 'observe', budget, clock: sleeping(), budgetPatience: { waitMs: 2_000 } } as const;
+    const { run, calls, troubles } = refund({ options });
+    expect(await run()).toMatchObject({ kind: 'succeeded' });
+    expect([asked.length, calls(), troubles]).toEqual([1, 1, ['BUDGET_ESCALATED']]);
+  });
+
   it('does not wait unless it was told to', async () => {
     const { run } = refund({ options: { budget: new MemoryBudget(0) } });
     expect(await run()).toMatchObject({ code: 'BUDGET_ESCALATED' });

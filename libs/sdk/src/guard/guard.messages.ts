@@ -126,7 +126,7 @@ export interface GuardOptions {
   /** Names of the policy bundles whose admission predicates must hold; read from `entries`. */
   readonly policyBundles?: readonly string[];
   readonly budget?: Budget;
-  /** How long a call waits for a person where it would exceed a ceiling, and how often it asks; it does not wait unless told. Milliseconds. */
+  /** How long a call in `enforce` waits for a person where it would exceed a ceiling, and how often it asks; it does not wait unless told. Milliseconds. */
   readonly budgetPatience?: { readonly waitMs: number; readonly everyMs?: number };
   /** Asked where the contract wants people asked; without it such a call is refused. */
   readonly approvals?: Approvals;
