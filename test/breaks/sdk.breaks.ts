@@ -92,6 +92,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'isHandle',
   },
   {
+    id: 'a37-handle-names-a-member',
+    requirement: 'A37',
+    spec: 'libs/sdk/src/guard/shown.unit.spec.ts',
+    test: 'what an agent sees of an answer is never the handle as the name of a member, nor beside a sign',
+    file: 'libs/sdk/src/guard/shown.ts',
+    find: '[[cut(name, secrets.handle), left]]',
+    replace: '[[name, left]]',
+  },
+  {
     id: 'd8-observe-waits-for-a-person',
     requirement: 'D8',
     spec: 'libs/sdk/src/guard/guard.consequence.unit.spec.ts',

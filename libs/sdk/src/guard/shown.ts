@@ -5,8 +5,8 @@
 // Invariants
 //   S1. A member that a reversal argument of the contract is read from is left out, unless the contract calls it public; in a
 //       list, null stands in its place.
-//   S2. The provider's handle is left out wherever it stands alone, and cut out of a text that holds it as a word; one that
-//       is a public member as well is no secret.
+//   S2. The provider's handle is left out wherever it stands alone, and cut out of a text, or the name of a member, that holds it
+//       between other signs than letters and digits; one that is a public member as well is no secret. Encoded it is not known.
 //   S3. Nothing else changes.
 import { pointerOf, readPointer, reversalCallsOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
@@ -64,7 +64,7 @@ function without(value: Json, at: string, secrets: Secrets): Json {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, each]) => {
       const left = kept([name, each]);
-      return left === undefined ? [] : [[name, left]];
+      return left === undefined ? [] : [[cut(name, secrets.handle), left]];
     }),
   );
 }
@@ -75,9 +75,9 @@ function isHandle(value: Json | undefined, handle: string | null): boolean {
 
 const CUT = '…';
 
-/** As a word: a short handle is no part of a longer number or name. */
+/** A short handle is no part of a longer number or word; what is put beside it by a sign is another's. */
 function cut(text: string, handle: string | null): string {
   if (handle === null || handle === '') return text;
   const literal = handle.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  return text.replace(new RegExp(String.raw`(?<![\w-])${literal}(?![\w-])`, 'g'), CUT);
+  return text.replace(new RegExp(String.raw`(?<![\p{L}\p{N}])${literal}(?![\p{L}\p{N}])`, 'gu'), CUT);
 }

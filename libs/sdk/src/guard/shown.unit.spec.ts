@@ -21,6 +21,20 @@ describe('what an agent sees of an answer', () => {
     expect(shownOf('rf.1', {}, 'rf.1')).toBe('…');
   });
 
+  it('is never the handle as the name of a member, nor beside a sign', () => {
+    const answer = {
+      refunds: { re_4711: { state: 'ok' }, 're_4711-fee': 1, re_47110: 2 },
+      url: 'https://pay.example/receipts/re_4711-a.pdf',
+      at: 're_4711_1',
+    };
+    expect(shownOf(answer, {}, 're_4711')).toEqual({
+      refunds: { '…': { state: 'ok' }, '…-fee': 1, re_47110: 2 },
+      url: 'https://pay.example/receipts/…-a.pdf',
+      at: '…_1',
+    });
+    expect(shownOf({ text: 'é7 7é 17 x-7' }, {}, '7')).toEqual({ text: 'é7 7é 17 x-…' });
+  });
+
   it('keeps what the contract calls public, also where it is the handle', () => {
     const open = { reversal_args: { number: { from: 'result', path: '/number', is_public: true } } } as const;
     expect(shownOf({ number: 17, text: 'opened 17' }, open, '17')).toEqual({ number: 17, text: 'opened 17' });
