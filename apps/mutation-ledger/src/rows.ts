@@ -461,6 +461,7 @@ export const EVOLVE: Folds<typeof MUTATIONS_LOG> = {
     ROLLBACK_FOLD.CheckpointRecorded,
     REEVALUATION_FOLD.CheckpointRecorded,
   ),
+  CommitBeyondBound: together(COMMIT_FOLD.CommitBeyondBound, ADMISSION_FOLD.CommitBeyondBound),
   CheckpointRolledBack: together(
     COMMIT_FOLD.CheckpointRolledBack,
     COMMIT_MARK_FOLD.CheckpointRolledBack,

@@ -14,7 +14,7 @@ import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RowAddress, StateView } from '@recourse/event-log';
 import { isAmong } from '@recourse/kernel';
 import { admission } from '../rules/admission/admission.decisions.js';
-import { boundOf, outOfBand } from '../rules/rollback/bound.decider.js';
+import { boundOf, hasPassed, outOfBand } from '../rules/rollback/bound.decider.js';
 import {
   admitted,
   admittedBefore,
@@ -83,14 +83,21 @@ function isContradiction(one: Finding): one is Contradiction {
   return one.type === 'Contradiction';
 }
 
-/** A commit beyond the bound, or that nobody could judge, is a person's, unless its rollback stands by now. */
+/** A commit beyond the bound, or that nobody could judge, is a person's, unless its rollback stands by now. The fall goes on behind it once. */
 function withReview(draft: Draft, one: MutationRecord, now: number, policy: FallPolicy): readonly MutationRecord[] {
   if (one.type !== 'CommitBeyondBound' && one.type !== 'RollbackOutOfBand') return [one];
-  const said = one.type === 'CommitBeyondBound' ? [one] : [];
-  const item = outOfBand(rollbackIn(draft, one.body), one.body, now, policy);
-  if (item === null) return said;
-  draft.take([item]);
-  return [...said, item];
+  const standing = rollbackIn(draft, one.body);
+  const said = one.type === 'CommitBeyondBound' ? [passing(standing, one)] : [];
+  const item = outOfBand(standing, one.body, now, policy);
+  const told = item === null ? said : [...said, item];
+  draft.take(told);
+  return told;
+}
+
+/** The fall of a root goes on behind a commit; where it has before, it changes nothing. */
+function passing(standing: RollbackDoc | undefined, one: MutationRecord<'CommitBeyondBound'>): MutationRecord {
+  const { tenant, run_id, mutation_id, evidence } = one.body;
+  return hasPassed(standing, evidence) ? redundant({ tenant, run_id, mutation_id, evidence, command_id: null }) : one;
 }
 
 function decideAll(

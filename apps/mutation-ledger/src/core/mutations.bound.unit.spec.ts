@@ -142,7 +142,7 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
         },
       });
       expect(run.records().map(({ type }) => type)).not.toContain('MutationsFell');
-      run.when(fallen(), NOW + 1).then(fact('CommitBeyondBound'));
+      run.when(fallen(), NOW + 1).then(fact('TriggerRedundant'));
     });
 
     it('gives it to an administrator when nobody reviewed it in time', () => {
@@ -172,8 +172,8 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
         dueAt: null,
         doc: { phase: 'reviewed', deadline_at: null, reviewed: { verdict: 'stands', by: 'olga' } },
       });
-      run.when(fallen(), NOW + 2).then(fact('CommitBeyondBound'));
-      run.when(fallen('rb_other'), NOW + 3).then(fact('CommitBeyondBound'), fact('RollbackOutOfBand'));
+      run.when(fallen(), NOW + 2).then(fact('TriggerRedundant'));
+      run.when(fallen('rb_other'), NOW + 3).then(fact('TriggerRedundant'), fact('RollbackOutOfBand'));
       expect(row(run)?.doc).toMatchObject({ phase: 'beyond', reviewed: null });
     });
 
@@ -218,9 +218,8 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
       run.when(on.fallen.append('run-0', announced(first, ...others)), NOW);
       const listedOf = (type: string): readonly unknown[] =>
         run.recorded().flatMap((one) => (one.type === type ? [one.body['mutation_id']] : []));
-      expect(listedOf('CommitBeyondBound').toSorted()).toEqual(
-        [MUTATION, mutationIdOf(both), mutationIdOf(both)].toSorted(),
-      );
+      expect(listedOf('CommitBeyondBound').toSorted()).toEqual([MUTATION, mutationIdOf(both)].toSorted());
+      expect(listedOf('TriggerRedundant')).toEqual([mutationIdOf(both)]);
       expect(listedOf('RollbackOutOfBand').toSorted()).toEqual([MUTATION, mutationIdOf(both)].toSorted());
     });
 
@@ -228,7 +227,7 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
       start()
         .when(TRIGGERED, NOW)
         .when(fallen(), NOW + 1)
-        .then(fact('CommitBeyondBound'));
+        .then(fact('TriggerRedundant'));
     });
 
     it('keeps it behind a held trigger, and puts it back into the list when that is rejected', () => {
@@ -253,7 +252,7 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
         .when(fallen(), NOW + 1)
         .then(fact('CommitBeyondBound'), fact('RollbackOutOfBand'))
         .when(fallen(), NOW + 2)
-        .then(fact('CommitBeyondBound'));
+        .then(fact('TriggerRedundant'));
       expect(row(other)?.doc).toMatchObject({
         phase: 'held',
         held: { reason: 'SOURCE_UNTRUSTED' },

@@ -105,7 +105,7 @@ export const COMMIT_FOLD = {
   CommitBeyondBound: ({ tenant, run_id, mutation_id, evidence }, state, { decidedAt }) => {
     const commit = commitIn(state, run_id, mutation_id);
     const beyond =
-      evidence.root === null || commit === undefined
+      evidence.root === null || commit === undefined || commit.beyond.includes(evidence.root.rollback_id)
         ? []
         : changed(state, run_id, mutation_id, decidedAt, { beyond: [...commit.beyond, evidence.root.rollback_id] });
     return [...beyond, ...taken(state, tenant, mutation_id, evidence)];

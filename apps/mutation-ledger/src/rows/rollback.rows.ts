@@ -10,6 +10,7 @@ import type { Fallen } from '@recourse/messages';
 import { claimAfter, isHandleAsked } from '../rules/handle/handle.decider.js';
 import { OWNER_OF_MARKS } from '../rules/owners.js';
 import { alsoSaid, alsoWithout, isTimed, MARK_WITHIN_MS, rollbackKey } from '../rules/rollback/rollback.decider.js';
+import { passedWith } from '../rules/rollback/bound.decider.js';
 import type { Admitted, RollbackDoc, RollbackMark } from '../rules/rollback/rollback.messages.js';
 import { rollbackPhaseAfter } from '../rules/rollback/rollback.transitions.js';
 import type { RollbackEvent, RollbackPhase } from '../rules/rollback/rollback.transitions.js';
@@ -62,6 +63,7 @@ export const ADMISSION_FOLD = {
         held: { reason, detail, cause },
         ...(standing === undefined ? {} : alsoWithout(standing, about.evidence)),
         beyond: standing?.beyond ?? null,
+        ...passedOf(standing),
         reviewed: standing?.reviewed ?? null,
         ...kept,
         updated_at: at,
@@ -79,12 +81,21 @@ export const ADMISSION_FOLD = {
     const standing = existingRollback(state, about);
     return [moved(standing, 'Rejected', at, { held: null, deadline_at: null }), ...unlisted(standing, null)];
   },
+  CommitBeyondBound: ({ evidence, ...about }, state) => {
+    const standing = rollbackIn(state, about);
+    // Where there is none, the item that follows makes one.
+    if (standing === undefined) return [];
+    const next = { ...standing, ...passedWith(standing, evidence) };
+    return [isRemembered(next) && canBeMarked(state, next) ? put(next, next.opened_at) : rollbackPut(next)];
+  },
   RollbackOutOfBand: ({ evidence, committed_at, owner, deadline_at, ...about }, state, { decidedAt: at }) => {
     const standing = rollbackIn(state, about);
     const beyond = { evidence, committed_at };
+    const passed = passedWith(standing ?? {}, evidence);
     const phase = phaseAfter(standing, 'Beyond', 'beyond');
     // What is held waits for its own word first; the fall is told when a person has said no.
-    if (standing !== undefined && phase === 'held') return [rollbackPut({ ...standing, beyond, updated_at: at })];
+    if (standing !== undefined && phase === 'held')
+      return [rollbackPut({ ...standing, beyond, ...passed, updated_at: at })];
     return [
       rollbackPut({
         ...UNTOUCHED,
@@ -93,6 +104,7 @@ export const ADMISSION_FOLD = {
         evidence,
         command_id: null,
         beyond,
+        ...passed,
         owner,
         deadline_at,
         opened_at: at,
@@ -184,6 +196,7 @@ export function admittedRows(
     judged: standing?.phase === 'opened' || standing?.phase === 'escalated' ? standing.judged : null,
     bound_at: evidence.root?.bound_at ?? null,
     beyond: standing?.beyond ?? null,
+    ...passedOf(standing),
     reviewed: standing?.reviewed ?? null,
     ...of,
     owner: OWNER_OF_MARKS,
@@ -205,6 +218,10 @@ function markBy(
 ): RollbackMark {
   const triggered_at = Math.min(evidence.stated_at, mark.at);
   return { ...mark, triggered_at, consumers: consumers.map(({ consumer }) => consumer) };
+}
+
+function passedOf(standing: RollbackDoc | undefined): Pick<RollbackDoc, 'passed'> {
+  return standing?.passed === undefined ? {} : { passed: standing.passed };
 }
 
 function phaseAfter(standing: RollbackDoc | undefined, event: RollbackEvent, first: RollbackPhase): RollbackPhase {

@@ -4,6 +4,8 @@ import { readPayload } from '@recourse/contract';
 import type { Payload } from '@recourse/messages';
 import { broken, groupBy, list, nested, number, ofType, parkedKeys, text, wireOf, FALLEN, hitsOf } from './history.js';
 import type { Fields, History, LogRecord, WireRecord } from './history.js';
+import { wentOnBefore } from './p09-walks.js';
+import type { WentOn } from './p09-walks.js';
 
 const NOTICES = 'recourse.rollback-notifications';
 const MUTATIONS = 'recourse.mutations';
@@ -46,8 +48,9 @@ export function checkFates(history: History): void {
     ]),
   );
   const again = gatesOf(history);
+  const wentOn = wentOnBefore(history);
   for (const record of hitsOf(history))
-    checkFate(history, record, nodes.get(idOf(record.body)), { falls, bounds, again });
+    checkFate(history, record, nodes.get(idOf(record.body)), { falls, bounds, again, wentOn });
   checkResumes(history);
 }
 
@@ -147,10 +150,12 @@ interface Said {
   readonly falls: ReadonlyMap<string, LogRecord>;
   readonly bounds: ReadonlyMap<string, unknown>;
   readonly again: Gates;
+  readonly wentOn: WentOn;
 }
 
 /** One fall reaches one commit: what is recorded is what its root's bound and its own gate ask for. */
-function checkFate(history: History, record: LogRecord, node: Node | undefined, { falls, bounds, again }: Said): void {
+function checkFate(history: History, record: LogRecord, node: Node | undefined, said: Said): void {
+  const { falls, bounds, again, wentOn } = said;
   const { type, body } = record;
   const evidence = nested(body, 'evidence');
   if (evidence['kind'] !== 'lineage' || node === undefined) return;
@@ -181,7 +186,7 @@ function checkFate(history: History, record: LogRecord, node: Node | undefined, 
     number(evidence, 'position') >
     Math.max(-1, ...(bound?.judged ?? []).filter(({ seq }) => seq < record.seq).map(({ position }) => position));
   const isBeyond = boundAt !== null && bound !== undefined && !isHeld && isSpread && (bound.at ?? 0) < boundAt;
-  if (isBeyond !== (type === 'CommitBeyondBound'))
+  if (isBeyond ? type !== wentOn(record, rootId) : type === 'CommitBeyondBound')
     broken(
       history,
       'P9',

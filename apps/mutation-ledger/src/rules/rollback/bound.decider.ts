@@ -7,9 +7,10 @@
 //   B2. A commit beyond is given to a person, with owner and deadline, unless its rollback stands already (P12); so is one that a
 //       successor of its bundle cannot judge (rules/commit/successor.decisions.ts).
 //   B3. Nothing but a trigger of its own rolls it back; a person's verdict that it should not stand is one.
+//   B4. The fall of a root goes on behind a commit once, however many ways lead there (P9): behind one that is marked its own mark went on.
 import { rollbackIdOf } from '@recourse/messages';
 import { isPerson } from '@recourse/kernel';
-import type { CommitBeyondBound, ReviewOutOfBand } from '@recourse/messages';
+import type { CommitBeyondBound, Evidence, ReviewOutOfBand } from '@recourse/messages';
 import { OWNER_OF_APPROVALS } from '../owners.js';
 import { record } from '../record.messages.js';
 import type { MutationRecord } from '../record.messages.js';
@@ -28,6 +29,36 @@ export const BOUND_MAX_MS = 3_650 * 86_400_000;
  */
 export function boundOf({ boundMs }: { readonly boundMs: number | null }, now: number): number | null {
   return boundMs === null ? null : Math.max(0, now - boundMs);
+}
+
+/** Most roots that are kept of a commit. */
+export const ROOTS_MAX = 100;
+
+/**
+ * Whether the fall of a root went on behind a commit already, or need not.
+ *
+ * Shape: past ROOTS_MAX roots one goes on only where it reaches farther back than all before it: what it would reach otherwise has
+ *        fallen, or is a person's.
+ */
+export function hasPassed(standing: Pick<RollbackDoc, 'phase' | 'passed'> | undefined, { root }: Evidence): boolean {
+  if (standing?.phase === 'marked') return true;
+  const passed = standing?.passed;
+  if (passed === undefined || root === null || root.bound_at === null) return false;
+  return (
+    passed.roots.includes(root.rollback_id) || (passed.roots.length >= ROOTS_MAX && passed.bound_at <= root.bound_at)
+  );
+}
+
+/** The roots whose fall went on behind a commit, with that of one more. */
+export function passedWith({ passed }: Pick<RollbackDoc, 'passed'>, { root }: Evidence): Pick<RollbackDoc, 'passed'> {
+  if (root === null || root.bound_at === null || passed?.roots.includes(root.rollback_id) === true)
+    return passed === undefined ? {} : { passed };
+  return {
+    passed: {
+      roots: [...(passed?.roots ?? []), root.rollback_id].slice(-ROOTS_MAX),
+      bound_at: Math.min(passed?.bound_at ?? root.bound_at, root.bound_at),
+    },
+  };
 }
 
 type Beyond = Pick<CommitBeyondBound, 'tenant' | 'run_id' | 'mutation_id' | 'evidence' | 'committed_at'>;

@@ -9,6 +9,7 @@ import type { HoldReason } from '../admission/admission.messages.js';
 import { record } from '../record.messages.js';
 import type { Contradiction, MutationRecord } from '../record.messages.js';
 import type { Refusal } from '../refusal.messages.js';
+import { hasPassed } from './bound.decider.js';
 import type { Admitted, Reviewing, RollbackDoc, Trigger } from './rollback.messages.js';
 
 /** Key of a rollback's row. It holds the tenant, so that nobody can take another tenant's commit by naming it first. */
@@ -164,12 +165,13 @@ export function triggerOfStanding({ tenant, run_id, mutation_id, evidence, comma
 /** Most of what else speaks against a held commit that is kept beside what holds it. */
 const ALSO_MAX = 8;
 
-/** What else speaks against a held commit, with one more; null where that is on record, or it is not held. */
+/** What else speaks against a held commit, with one more; null where that is on record, or it is not held. A fall that left it to a person does not. */
 export function alsoSaid(
-  { phase, evidence: held, also = [] }: Pick<RollbackDoc, 'phase' | 'evidence' | 'also'>,
+  standing: Pick<RollbackDoc, 'phase' | 'evidence' | 'also' | 'passed'>,
   evidence: Evidence,
 ): readonly Evidence[] | null {
-  const isKnown = [held, ...also].some((one) => isSameEvent(one, evidence));
+  const { phase, evidence: held, also = [] } = standing;
+  const isKnown = hasPassed(standing, evidence) || [held, ...also].some((one) => isSameEvent(one, evidence));
   return phase !== 'held' || isKnown || also.length >= ALSO_MAX ? null : [...also, evidence];
 }
 

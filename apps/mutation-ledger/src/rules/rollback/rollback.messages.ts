@@ -73,6 +73,8 @@ export type RollbackDoc = {
   readonly bound_at: number | null;
   /** The fall that reaches the commit beyond its bound, and when the commit was recorded; null while none does. */
   readonly beyond: { readonly evidence: Evidence; readonly committed_at: number } | null;
+  /** Root rollbacks whose fall went on behind the commit, the newest last, and how far back the farthest reached; absent where none did. */
+  readonly passed?: { readonly roots: readonly string[]; readonly bound_at: number };
   /** What a person made of that; null while nobody looked. */
   readonly reviewed: {
     readonly verdict: OutOfBandVerdict;
