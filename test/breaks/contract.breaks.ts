@@ -780,12 +780,21 @@ export const BREAKS: readonly Break[] = [
     replace: 'const grave = impacts.every((impact) => HUMAN_IMPACTS.includes(impact)) ? impacts[0] : undefined;',
   },
   {
+    id: 'e10-entries-of-a-tenant-with-a-slash',
+    requirement: 'E10/names',
+    spec: 'libs/contract/src/entries/tenants.unit.spec.ts',
+    test: 'a tenant whose name begins that of another, and a slash registers charters for agents of its own alone',
+    file: 'libs/contract/src/entries/places.ts',
+    find: "return `${place}/${partOf(owner, '/')}/${name}`;",
+    replace: 'return `${place}/${partOf(owner, "/").replaceAll("%2F", "/")}/${name}`;',
+  },
+  {
     id: 'a100-rule-that-moved-found-where-it-was',
     requirement: 'A100/routine',
     spec: 'libs/contract/src/entries/entries.unit.spec.ts',
     test: 'routine rules in the view are found by what they let go, the own before those for all, which an own bundle of the name hides',
     file: 'libs/contract/src/entries/view.ts',
-    find: "(name) => tenant === '*' || view.get(`entry/policy_bundle/${tenant}/${name}`) === undefined,",
+    find: "(name) => tenant === '*' || view.get(entryPlace('policy_bundle', tenant, name)) === undefined,",
     replace: "(name) => name !== '',",
   },
   {
@@ -938,8 +947,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/contract/src/entries/entries.unit.spec.ts',
     test: 'an agent in the view has an owner and is stopped, however it spells its name: agent:refund-agent',
     file: 'libs/contract/src/entries/view.ts',
-    find: 'view.get(`charter/${owner}/${personKey(agent)}`)',
-    replace: 'view.get(`charter/${owner}/${agent}`)',
+    find: 'view.get(charterPlace(owner, agent))',
+    replace: "view.get(placeOf('charter', owner, agent))",
   },
   {
     id: 'p5-a-spelling-is-not-stopped',

@@ -2126,6 +2126,15 @@ export const BREAKS: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'e10-rollback-of-a-tenant-with-a-slash',
+    requirement: 'E10/names',
+    spec: 'apps/mutation-ledger/src/core/mutations.tenants.unit.spec.ts',
+    test: 'a tenant whose name begins that of another, and a slash, straight takes no commit of the other by naming it with the rest',
+    file: 'apps/mutation-ledger/src/rules/identity.ts',
+    find: "bounded(`${partOf(tenant, '/')}/${mutationId}`)",
+    replace: 'bounded(`${tenant}/${mutationId}`)',
+  },
+  {
     id: 'e13-walked-once-for-each-way',
     requirement: 'E13/once',
     spec: 'apps/mutation-ledger/src/core/mutations.beyond.unit.spec.ts',

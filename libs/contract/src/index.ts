@@ -132,6 +132,7 @@ export {
 export type { StandingEntry, StandingRoutine, StandingSubscription } from './entries/view.js';
 export { autonomiesFor, autonomyOf } from './entries/autonomy.view.js';
 export type { StandingAutonomy } from './entries/autonomy.view.js';
+export { entryPlace } from './entries/places.js';
 export { tightened } from './entries/joins.js';
 export { closingRef, isClosingRef } from './closing.js';
 export { forwardFinding, happened, notHappened } from './finding.js';

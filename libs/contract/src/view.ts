@@ -9,6 +9,7 @@ import { InvariantViolation } from '@recourse/kernel';
 import { parseContract } from './body.js';
 import { reversalCallsOf } from './class.js';
 import { governing } from './diff/governing.js';
+import { placeOf } from './entries/places.js';
 import { CAPABILITY_PATTERN } from './shape.js';
 import type { Contract } from './shape.js';
 
@@ -59,7 +60,7 @@ export function contractByName(view: ContractEntries, tenant: string, name: stri
 }
 
 function latestOf(view: ContractEntries, owner: string, name: string): KnownContract | undefined {
-  const entry = view.get(`name/${owner}/${name}`);
+  const entry = view.get(placeOf('name', owner, name));
   return entry === undefined
     ? undefined
     : known(Buffer.from(String(entry['digest']), 'hex'), String(entry['body']), false);
@@ -107,7 +108,7 @@ function entryOf(view: ContractEntries, digest: string): Doc | undefined {
 
 /** Since when a version is the newest of its owner. */
 function sinceOf(view: ContractEntries, binding: KnownContract | undefined): unknown {
-  return binding && view.get(`name/${binding.contract.tenant ?? PLATFORM}/${binding.contract.name}`)?.['since'];
+  return binding && view.get(placeOf('name', binding.contract.tenant ?? PLATFORM, binding.contract.name))?.['since'];
 }
 
 /**
@@ -121,7 +122,7 @@ export function editorsOf(view: ContractEntries, tenant: string, digest: Buffer)
   const executed = view.get(`digest/${digest.toString('hex')}`);
   if (executed === undefined) return [];
   const newest = [...new Set([tenant, PLATFORM])].map((owner) =>
-    view.get(`editors/${owner}/${String(executed['name'])}`),
+    view.get(placeOf('editors', owner, String(executed['name']))),
   );
   return [executed, ...newest].flatMap(subjectsIn);
 }
@@ -136,13 +137,16 @@ function registered(
 ): readonly (readonly [string, Doc])[] {
   const digest = hexOf(body['digest']);
   const name = String(body['name']);
-  const place = `${String(body['tenant'])}/${name}`;
+  const [latest, made] = ['name', 'editors'].map((place) => placeOf(place, String(body['tenant']), name)) as [
+    string,
+    string,
+  ]; // two places
   const editors = [body['registered_by'], body['confirmed_by']].filter((who) => typeof who === 'string');
   return [
-    ...ended(String(get(`name/${place}`)?.['digest']), digest, decidedAt, get),
+    ...ended(String(get(latest)?.['digest']), digest, decidedAt, get),
     [`digest/${digest}`, { body: body['body'], retired: false, name, editors }],
-    [`name/${place}`, { digest, version: body['version'], body: body['body'], since: decidedAt }],
-    [`editors/${place}`, { editors }],
+    [latest, { digest, version: body['version'], body: body['body'], since: decidedAt }],
+    [made, { editors }],
     ...closersOf(String(body['body'])),
     ...handlesOf(String(body['body']), get),
   ];
@@ -202,7 +206,7 @@ function retired(
   get: (key: string) => Doc | undefined,
 ): readonly (readonly [string, Doc | null])[] {
   const digest = hexOf(body['digest']);
-  const name = `name/${String(body['tenant'])}/${String(body['name'])}`;
+  const name = placeOf('name', String(body['tenant']), String(body['name']));
   const entry = get(`digest/${digest}`);
   return [
     ...(entry === undefined

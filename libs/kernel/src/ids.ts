@@ -45,6 +45,15 @@ function joined(parts: readonly (string | number)[]): string {
   return all;
 }
 
+/**
+ * Writes a part of a name that a separator ends: no two lists of parts make one name, whatever their parts say. The last needs none.
+ *
+ * Shape:  what holds neither the separator nor a percent sign stays as it is.
+ */
+export function partOf(text: string, separator: '/' | '|'): string {
+  return text.replaceAll('%', '%25').replaceAll(separator, separator === '/' ? '%2F' : '%7C');
+}
+
 // Ids of traces and spans follow from names (ADR-0016): every process that knows what a trace is about finds it.
 
 /** A span within the trace about something: its kind of work, and what tells it from others of that kind. */

@@ -9,6 +9,7 @@ export {
   isTenant,
   isUsableId,
   keptIds,
+  partOf,
   placeInTrace,
   sha256Hex,
   spanIdOf,

@@ -2,7 +2,7 @@
 // successor refuses out. Its rows are in rows/reevaluation.rows.ts.
 //
 // Boundary: reads rows and views, and asks rules/commit/reevaluation.decisions.ts; holds no rule.
-import { entryView, reviewEntry } from '@recourse/contract';
+import { entryPlace, entryView, reviewEntry } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput, RowAddress, StateView, Views } from '@recourse/event-log';
 import type { CheckpointRecorded, EntryRegistered } from '@recourse/messages';
@@ -98,7 +98,7 @@ function versionsOf(
   name: string,
 ): readonly { readonly owner: string; readonly version: number; readonly body: string }[] {
   return [tenant, '*'].flatMap((owner) => {
-    const found = entries.get(`entry/policy_bundle/${owner}/${name}`) as
+    const found = entries.get(entryPlace('policy_bundle', owner, name)) as
       { readonly body: string; readonly version: number } | undefined; // entries of this view have both
     return found === undefined ? [] : [{ owner, version: found.version, body: found.body }];
   });
@@ -165,6 +165,6 @@ function entryAt(
   tenant: string,
   bundle: string,
 ): { readonly body: string; readonly version: number } | undefined {
-  return views.view(entryView.name).get(`entry/policy_bundle/${tenant}/${bundle}`) as
+  return views.view(entryView.name).get(entryPlace('policy_bundle', tenant, bundle)) as
     { readonly body: string; readonly version: number } | undefined; // entries of this view have both
 }

@@ -15,7 +15,7 @@ import {
 } from '../rules/admission/admission.decisions.js';
 import type { Scope } from '../rules/admission/admission.decisions.js';
 import type { BreakerDoc, ClosureDoc, HeldDoc, SourceDoc, StormDoc } from '../rules/admission/admission.messages.js';
-import { rollbackKey } from '../rules/rollback/rollback.decider.js';
+import { rollbackKey } from '../rules/identity.js';
 import type { Admitted, RollbackDoc } from '../rules/rollback/rollback.messages.js';
 import type { ByType } from '../rules/record.messages.js';
 
@@ -160,16 +160,11 @@ function hit(state: StateView, tenant: string, evidence: Evidence, at: number): 
 /** It leaves the list of what held it, unless that holds it still. */
 export function unlisted(standing: RollbackDoc | undefined, cause: string | null): readonly Change[] {
   if (standing?.held === undefined || standing.held === null || standing.held.cause === cause) return [];
-  return [
-    {
-      op: 'delete',
-      address: { kind: 'held', group: standing.held.cause, key: rollbackKey(standing.tenant, standing.mutation_id) },
-    },
-  ];
+  return [{ op: 'delete', address: { kind: 'held', group: standing.held.cause, key: heldKey(standing) } }];
 }
 
 /** Key of a held trigger among those of its cause. */
-export function heldKey({ tenant, mutation_id }: HeldDoc): string {
+export function heldKey({ tenant, mutation_id }: Pick<HeldDoc, 'tenant' | 'mutation_id'>): string {
   return rollbackKey(tenant, mutation_id);
 }
 

@@ -1,6 +1,6 @@
 // Identity of what producers state: the names of what it is about, and the content that makes a second arrival the same fact (L12).
 import { sha256 } from '@recourse/chain';
-import { sha256Hex } from '@recourse/kernel';
+import { partOf, sha256Hex } from '@recourse/kernel';
 import type { OnFailure } from '@recourse/messages';
 
 // Names of what a statement or a binding is about, as one text: no two scopes share a name, none is above 512 bytes.
@@ -33,11 +33,16 @@ export function verdictScope(tenant: string, ref: string, runId: string | null):
   return runId === null ? `all|${escaped(tenant)}|${ref}` : `run|${escaped(tenant)}|${escaped(runId)}|${ref}`;
 }
 
-function escaped(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('|', '%7C');
+/** The rollback of a commit within its run: by tenant, so that nobody takes another tenant's commit by naming it first. */
+export function rollbackKey(tenant: string, mutationId: string): string {
+  return bounded(`${partOf(tenant, '/')}/${mutationId}`);
 }
 
-/** A hashed name holds no bar, so it is nobody else's. */
+function escaped(text: string): string {
+  return partOf(text, '|');
+}
+
+/** A hashed name holds no separator, so it is nobody else's. */
 function bounded(name: string): string {
   return Buffer.byteLength(name) <= NAME_BYTES_MAX ? name : `sha256:${sha256Hex(name)}`;
 }

@@ -10,6 +10,7 @@ import { RUNG_VALUES } from '@recourse/messages';
 import type { Rung } from '@recourse/messages';
 import { z } from 'zod';
 import { CAPABILITY_PATTERN } from '../shape.js';
+import { placeOf } from './places.js';
 
 /** How far an agent may go alone, the lowest first (D33). */
 export const RUNGS: readonly Rung[] = RUNG_VALUES;
@@ -127,7 +128,7 @@ export function autonomyPolicy(written: Policy | undefined, capability: string):
 
 /** Where the names of the policies about a capability stand in the view of entries. */
 export function autonomyKey(tenant: string, capability: string): string {
-  return `autonomy/${tenant}/${capability}`;
+  return placeOf('autonomy', tenant, capability);
 }
 
 /** Rungs that would be earned later than the one above them, each with why; empty where none is. */

@@ -1,6 +1,7 @@
 // Kill switches as they stand in the view of entries: what they stop, and whether some agent is stopped at all.
 import { personKey } from '@recourse/kernel';
 import type { ContractEntries } from '../view.js';
+import { entryPlace, placeOf } from './places.js';
 import { isOver } from './verdicts.js';
 import type { Acting, Verdict } from './verdicts.js';
 import { bodyOf, namesIn } from './view.js';
@@ -16,8 +17,8 @@ export function killVerdict(view: ContractEntries, acting: Acting): Verdict {
   ];
   for (const owner of [tenant, '*']) {
     for (const { scope, ...named } of scopes) {
-      const name = namesIn(view.get(`kill/${owner}/${scope}`)).find((each) => {
-        const found = view.get(`entry/kill_switch/${owner}/${each}`);
+      const name = namesIn(view.get(placeOf('kill', owner, scope))).find((each) => {
+        const found = view.get(entryPlace('kill_switch', owner, each));
         const over = found === undefined ? null : bodyOf('kill_switch', String(found['body']), owner).scope;
         return over !== null && isOver(over, { ...acting, ...named });
       });
@@ -34,5 +35,5 @@ export function killVerdict(view: ContractEntries, acting: Acting): Verdict {
 
 /** Is there a switch over some agent of the tenant? Then whoever says not which one acts may be that one. */
 export function isSomeAgentStopped(view: ContractEntries, tenant: string): boolean {
-  return [tenant, '*'].some((owner) => namesIn(view.get(`kill/${owner}/agents`)).length > 0);
+  return [tenant, '*'].some((owner) => namesIn(view.get(placeOf('kill', owner, 'agents'))).length > 0);
 }

@@ -5,6 +5,7 @@ import type { EntryKind } from '@recourse/messages';
 import type { ContractEntries } from '../view.js';
 import type { RoutineRule } from './routine.js';
 import { autonomyKey } from './autonomy.js';
+import { charterPlace, entryPlace, ownedPlace, placeOf } from './places.js';
 import { reviewEntry } from './shapes.js';
 import type { EntryBody } from './shapes.js';
 import { tightened } from './joins.js';
@@ -23,7 +24,7 @@ export const entryView = {
   ): readonly (readonly [string, Doc | null])[] => {
     if (record.type !== 'EntryRegistered' && record.type !== 'EntryRetired') return [];
     const { kind, tenant, name, body, version } = record.body;
-    const address = `entry/${String(kind)}/${String(tenant)}/${String(name)}`;
+    const address = entryPlace(kind as EntryKind, String(tenant), String(name)); // a record of entries has one
     const standing = get(address);
     const { registered_by = null, accounts = [] } = record.body;
     const next = record.type === 'EntryRegistered' ? { body, version, registered_by, accounts } : null;
@@ -80,7 +81,7 @@ function versionIn({ tenant, name, version, digest }: Doc): readonly [string, Do
 }
 
 function versionKey(tenant: string, name: string, version: number): string {
-  return `bundle/${tenant}/${name}/${String(version)}`;
+  return placeOf('bundle', tenant, `${name}/${String(version)}`);
 }
 
 /** Finds what stands under a name: the tenant's own, else that for all. */
@@ -117,7 +118,7 @@ function entryIn<Kind extends EntryKind>(
   owner: string,
   name: string,
 ): StandingEntry<Kind> | undefined {
-  const found = view.get(`entry/${kind}/${owner}/${name}`);
+  const found = view.get(entryPlace(kind, owner, name));
   return found === undefined
     ? undefined
     : { entry: bodyOf(kind, String(found['body']), owner), version: Number(found['version']) };
@@ -130,18 +131,14 @@ export function charterFor(view: ContractEntries, tenant: string, agent: string)
 
 /** Everybody whom a charter of an agent names or ever named: whoever hands one over, or retires it, owned what was done before. */
 export function ownersEver(view: ContractEntries, tenant: string, agent: string): readonly string[] {
-  const owned = [tenant, '*'].flatMap((of) => namesIn(view.get(ownedKey(of, agent))));
+  const owned = [tenant, '*'].flatMap((of) => namesIn(view.get(ownedPlace(of, agent))));
   return [...new Set(owned)];
 }
 
 function everOwned({ tenant, body }: Doc, get: (key: string) => Doc | undefined): readonly [string, Doc] {
   const { agent, owner } = bodyOf('agent_charter', String(body), String(tenant));
-  const key = ownedKey(String(tenant), agent);
+  const key = ownedPlace(String(tenant), agent);
   return [key, { names: [...new Set([...namesIn(get(key)), owner])].sort() }];
-}
-
-function ownedKey(tenant: string, agent: string): string {
-  return `owned/${tenant}/${personKey(agent)}`;
 }
 
 /** Says whether the charters of an agent allow an intent; without one everything is allowed. */
@@ -151,7 +148,7 @@ export function charterVerdict(view: ContractEntries, tenant: string, agent: str
 
 function chartersOf(view: ContractEntries, tenant: string, agent: string): readonly StandingCharter[] {
   return [...new Set([tenant, '*'])].flatMap((owner) =>
-    namesIn(view.get(`charter/${owner}/${personKey(agent)}`)).flatMap((name) => {
+    namesIn(view.get(charterPlace(owner, agent))).flatMap((name) => {
       const found = entryIn(view, 'agent_charter', owner, name);
       return found === undefined ? [] : [{ tenant: owner, entry: found.entry }];
     }),
@@ -167,7 +164,7 @@ export interface StandingSubscription extends EntryBody<'subscription'> {
 export function subscriptionsOf(view: ContractEntries, tenant: string): readonly StandingSubscription[] {
   return [tenant, '*'].flatMap((owner) =>
     namesIn(view.get(`subscriptions/${owner}`)).flatMap((name) => {
-      const found = view.get(`entry/subscription/${owner}/${name}`);
+      const found = view.get(entryPlace('subscription', owner, name));
       return found === undefined ? [] : [readSubscription(found, name, owner)];
     }),
   );
@@ -187,14 +184,14 @@ export interface StandingRoutine {
 export function routinesFor(view: ContractEntries, tenant: string, capability: string): readonly StandingRoutine[] {
   const own = namesIn(view.get(routineKey(tenant, capability)));
   const others = namesIn(view.get(routineKey('*', capability))).filter(
-    (name) => tenant === '*' || view.get(`entry/policy_bundle/${tenant}/${name}`) === undefined,
+    (name) => tenant === '*' || view.get(entryPlace('policy_bundle', tenant, name)) === undefined,
   );
   const found = [
     ...own.map((bundle) => ({ owner: tenant, bundle })),
     ...(tenant === '*' ? [] : others.map((bundle) => ({ owner: '*', bundle }))),
   ];
   return found.flatMap(({ owner, bundle }) => {
-    const entry = view.get(`entry/policy_bundle/${owner}/${bundle}`);
+    const entry = view.get(entryPlace('policy_bundle', owner, bundle));
     if (entry === undefined) return [];
     const { version, registered_by: by, accounts } = entry;
     // The fold took them from the record.
@@ -249,7 +246,7 @@ function placesOf(kind: unknown, tenant: string, body: string): readonly string[
     case 'kill_switch':
       return killPlaces(tenant, bodyOf(kind, body, tenant));
     case 'agent_charter':
-      return [`charter/${tenant}/${personKey(bodyOf(kind, body, tenant).agent)}`];
+      return [charterPlace(tenant, bodyOf(kind, body, tenant).agent)];
     case 'autonomy_policy':
       return bodyOf(kind, body, tenant).capabilities.map((capability) => autonomyKey(tenant, capability));
     case 'subscription':
@@ -260,12 +257,12 @@ function placesOf(kind: unknown, tenant: string, body: string): readonly string[
 }
 
 function routineKey(tenant: string, capability: string): string {
-  return `routine/${tenant}/${capability}`;
+  return placeOf('routine', tenant, capability);
 }
 
 function killPlaces(tenant: string, entry: EntryBody<'kill_switch'>): readonly string[] {
-  const place = `kill/${tenant}/${scopeOf(entry)}`;
-  return entry.scope.over === 'agent' ? [place, `kill/${tenant}/agents`] : [place];
+  const place = placeOf('kill', tenant, scopeOf(entry));
+  return entry.scope.over === 'agent' ? [place, placeOf('kill', tenant, 'agents')] : [place];
 }
 
 function scopeOf({ scope }: EntryBody<'kill_switch'>): string {

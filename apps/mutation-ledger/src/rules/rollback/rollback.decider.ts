@@ -12,11 +12,6 @@ import type { Refusal } from '../refusal.messages.js';
 import { hasPassed } from './bound.decider.js';
 import type { Admitted, Reviewing, RollbackDoc, Trigger } from './rollback.messages.js';
 
-/** Key of a rollback's row. It holds the tenant, so that nobody can take another tenant's commit by naming it first. */
-export function rollbackKey(tenant: string, mutationId: string): string {
-  return `${tenant}/${mutationId}`;
-}
-
 /** How a trigger was admitted: by whom, what it counts toward, how far back it reaches. */
 export interface Through {
   readonly confirmedBy: string | null;
