@@ -11,6 +11,15 @@ export const BREAKS: readonly Break[] = [
     replace: "recoverability === 'manual_resolution_required' || isRead(terms, ref);",
   },
   {
+    id: 'a24-late-answer-takes-the-item',
+    requirement: 'A24/after-cancel',
+    spec: 'apps/mutation-ledger/src/core/mutations.after-cancel.unit.spec.ts',
+    test: 'an effect that took hold in spite of its cancel, straight whose worker answers the cancel late stays the person’s where its agent told that it took hold',
+    file: 'apps/mutation-ledger/src/rules/mutation/forward.fold.ts',
+    find: "return !isLate || (ask?.kind === 'cancel' && state === 'failed');",
+    replace: "return !isLate || ask?.kind === 'cancel' || state === 'failed';",
+  },
+  {
     id: 'a24-cancelled-for-good',
     requirement: 'A24/after-cancel',
     spec: 'apps/mutation-ledger/src/core/mutations.after-cancel.unit.spec.ts',

@@ -20,22 +20,31 @@ import {
   NOW,
   planned,
   refund,
+  reported,
+  request,
   RUN,
   TENANT,
 } from './ledger.testing.js';
 
 const CONTRACT = contractText({ commit_hold_ms: 60_000, cancel_capability: 'payments.cancel_refund' });
 const DIGEST = contractDigest(CONTRACT);
+/** A worker is asked to give back what was reserved. */
+const RESERVED = contractText({
+  ...{ commit_hold_ms: 60_000, cancel_capability: 'payments.cancel_refund' },
+  techniques: { reservation: true },
+});
 
 describe.each(WAYS)('an effect that took hold in spite of its cancel, $way', ({ isRebuilt }) => {
-  /** Held and cancelled by a person; then its agent tells how it ended. */
-  const told = (outcome: Partial<ToolExecuted>) => {
-    const { run } = ledger({ isRebuilt, asks: true, contracts: [CONTRACT] });
-    run.when(planned(intent({ is_held: true, contract_digest: DIGEST })), NOW);
+  /** Held, and cancelled by a person. */
+  const cancelled = (body = CONTRACT) => {
+    const { run } = ledger({ isRebuilt, asks: true, contracts: [body] });
+    run.when(planned(intent({ is_held: true, contract_digest: contractDigest(body) })), NOW);
     const about = { run_id: RUN, mutation_id: MUTATION, reason: 'wrong order' };
-    run.when(command('CancelMutation', envelope('mira', ['operator'], { tenant: TENANT }), about), NOW + 1);
-    return run.when(executed(refund({ contract_digest: DIGEST, ...outcome })), NOW + 2);
+    return run.when(command('CancelMutation', envelope('mira', ['operator'], { tenant: TENANT }), about), NOW + 1);
   };
+  /** Then its agent tells how it ended. */
+  const told = (outcome: Partial<ToolExecuted>) =>
+    cancelled().when(executed(refund({ contract_digest: DIGEST, ...outcome })), NOW + 2);
   type Run = ReturnType<typeof told>;
   const mutations = (run: Run): readonly Mutation[] => run.rows('mutation').map(({ doc }) => doc as Mutation); // rows of this kind are mutations
   const previewed = (run: Run) =>
@@ -75,6 +84,47 @@ describe.each(WAYS)('an effect that took hold in spite of its cancel, $way', ({ 
     run.when(escalated('FORWARD_UNRESOLVED'), NOW + 5);
     expect(settledAs(run)).toEqual(['manual_resolution_required']);
     expect(mutations(run)).toMatchObject([{ recoverability: 'manual_resolution_required' }]);
+  });
+
+  describe('whose worker answers the cancel late', () => {
+    const ABOUT = { run_id: RUN, mutation_id: MUTATION };
+    const settle = (settledAs: string) =>
+      command('SettleMutation', envelope('grace', ['approver'], { tenant: TENANT, command_id: 'settles' }), {
+        ...ABOUT,
+        settled_as: settledAs,
+        reason: 'looked at the provider',
+      });
+    const late = () => {
+      const run = cancelled(RESERVED);
+      return { run, ask: request(run) };
+    };
+    const awaited = (run: Run): readonly unknown[] => mutations(run).map((one) => one.awaited);
+    const UNCERTAIN = {
+      outcome: 'uncertain',
+      error_kind: 'timeout',
+      result: null,
+      external_transaction_ref: null,
+    } as const;
+
+    it.each([
+      ['took hold', {}, 'repaired'],
+      ['is uncertain, and given to a person', { ...UNCERTAIN, handled_as: 'escalated' }, 'took_effect'],
+    ] as const)('stays the person’s where its agent told that it %s', (_how, outcome, settledAs) => {
+      const { run, ask } = late();
+      run.when(executed(refund({ contract_digest: contractDigest(RESERVED), ...outcome })), NOW + 2);
+      const before = awaited(run);
+      expect(before).toMatchObject([{ is_overdue: true }]);
+      run.when(reported(ask, { outcome: 'verified' }), NOW + 3).then(fact('WorkerAnswered', { verdict: 'met' }));
+      expect(awaited(run)).toEqual(before);
+      run.when(settle(settledAs), NOW + 4);
+      expect(run.recorded()[0]).toMatchObject({ type: 'MutationSettled', body: { settled_as: settledAs } });
+    });
+
+    it('is waited for no more where nobody told of an effect', () => {
+      const { run, ask } = late();
+      run.when(reported(ask, { outcome: 'verified' }), NOW + 3).then(fact('WorkerAnswered', { verdict: 'met' }));
+      expect(awaited(run)).toEqual([null]);
+    });
   });
 
   it('is settled as soon as it is found out that it did not', () => {

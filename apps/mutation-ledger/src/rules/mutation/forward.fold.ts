@@ -62,7 +62,7 @@ export function forwardAfter(mutation: Mutation, { type, body }: ForwardRecord, 
     case 'WorkerAsked':
       return asked(mutation, forward, body);
     case 'WorkerAnswered':
-      return answered(forward, body, decidedAt);
+      return answered(mutation, forward, body, decidedAt);
     case 'WindowClosing':
       return {
         warn_at: null,
@@ -101,14 +101,21 @@ function asked(
   };
 }
 
-function answered(forward: Forward, body: Body<WorkerAnswered>, at: number): Moved {
+function answered(mutation: Mutation, forward: Forward, body: Body<WorkerAnswered>, at: number): Moved {
   const { leg_id, kind, verdict, retry_at } = body;
+  const ask = forward.asks.find((one) => one.leg_id === leg_id);
   const asks = forward.asks.map((ask) => (ask.leg_id === leg_id ? { ...ask, answered: verdict, retry_at } : ask));
   return {
     forward: { ...forward, asks },
     ...(kind === 'reconcile' || kind === 'release' ? { found_out: foundByWorker(body, at) } : {}),
-    ...(retry_at === null ? { awaited: null } : {}),
+    ...(retry_at === null && endsWaiting(mutation, ask) ? { awaited: null } : {}),
   };
+}
+
+/** Does the answer to an ask end what is waited for? A late one does not: what was told since waits for somebody else, unless it said that nothing took hold. */
+function endsWaiting({ execution_state: state }: Mutation, ask: Ask | undefined): boolean {
+  const isLate = (ask?.answered ?? null) !== null;
+  return !isLate || (ask?.kind === 'cancel' && state === 'failed');
 }
 
 /** What a worker found out about how an execution ended. */
