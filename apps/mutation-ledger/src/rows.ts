@@ -24,7 +24,7 @@ import { refScope } from './rules/identity.js';
 import { COMMIT_FOLD } from './rows/commit.rows.js';
 import { CONSUMER_FOLD } from './rows/consumer.rows.js';
 import type { Fold } from './rows/fold.js';
-import { bindingIn, putBinding } from './rows/binding.rows.js';
+import { beginningAt, bindingIn, putBinding } from './rows/binding.rows.js';
 import {
   COMPENSATION_FOLD,
   mutationIn,
@@ -199,16 +199,12 @@ function boundBy(
 ): readonly Change[] {
   if (execution_state === 'failed') return [];
   const { tenant, run_id } = execution;
-  return judged.map(({ ref, position }) =>
+  return judged.map((one) =>
     putBinding({
-      mutation_id,
-      tenant,
-      run_id,
-      ref,
-      ...at,
-      ...parentOf(execution, ref),
-      position,
-      ...(isAgain ? boundBefore(state, tenant, mutation_id, { ref, position }) : {}),
+      ...{ mutation_id, tenant, run_id, ref: one.ref, ...at },
+      ...parentOf(execution, one.ref),
+      ...beginningAt(one),
+      ...(isAgain ? boundBefore(state, tenant, mutation_id, one) : {}),
     }),
   );
 }
@@ -257,17 +253,18 @@ function parentOf({ derived_from }: Mutation['execution'], ref: string): Pick<Bi
   return parent === undefined ? {} : { parent_run_id: parent.run_id };
 }
 
-/** An execution that is recorded again stays bound where and when it was first: statements after that may still be spreading. */
+/** An execution that is recorded again stays bound where and when it was first, and contradicted where it is: statements after that may still be spreading. */
 function boundBefore(
   state: StateView,
   tenant: string,
   mutationId: string,
   { ref, position }: { readonly ref: string; readonly position: number },
-): Pick<Binding, 'position' | 'recorded_at'> {
+): Pick<Binding, 'position' | 'recorded_at' | 'is_contradicted'> {
   const standing = bindingIn(state, refScope(tenant, ref), mutationId);
   return {
     position: Math.min(standing?.position ?? position, position),
     ...(standing?.recorded_at === undefined ? {} : { recorded_at: standing.recorded_at }),
+    ...(standing?.is_contradicted === true ? { is_contradicted: true } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Evidence, MutationsFell } from '@recourse/messages';
 import { fact, WAYS, eachMember } from '@recourse/testing';
+import { commit, committed } from './commits.testing.js';
 import {
   executed,
   HOUR_MS,
@@ -118,6 +119,41 @@ describe.each(WAYS)('a ref, $way', ({ isRebuilt }) => {
       .when(again, NOW + 4)
       .thenNothing();
     run.when(state(assumptions, statement('holds', 'reaf-2')), NOW + 5).thenNothing();
+  });
+
+  it('that is said to hold again is told of what was done while it did not, and of what is told again of that', () => {
+    const UNCERTAIN = {
+      outcome: 'uncertain',
+      result: null,
+      external_transaction_ref: null,
+      error_kind: 'timeout',
+    } as const;
+    const first = start();
+    first.run.when(state(first.assumptions, statement('invalidated', 'inv-1')), NOW).when(executed(refund()), NOW + 1);
+    first.run.when(state(first.assumptions, statement('holds', 'reaf-1')), NOW + 2).then(reaffirmed('reaf-1', 2));
+    const late = start();
+    late.run.when(executed(refund(UNCERTAIN)), NOW);
+    late.run.when(state(late.assumptions, statement('invalidated', 'inv-1')), NOW + 1);
+    late.run.when(executed(refund({ event_id: 'later' })), NOW + 2);
+    late.run.when(state(late.assumptions, statement('holds', 'reaf-1')), NOW + 3).then(reaffirmed('reaf-1', 2));
+    late.run.when(executed(refund({ event_id: 'once-more' })), NOW + 4);
+    late.run.when(state(late.assumptions, statement('holds', 'reaf-2')), NOW + 5).thenNothing();
+    // Its end is judged by a fact that holds again, before that is taken.
+    const between = start();
+    between.run.when(executed(refund(UNCERTAIN)), NOW);
+    between.run.when(state(between.assumptions, statement('invalidated', 'inv-1')), NOW + 1);
+    const holds = state(between.assumptions, statement('holds', 'reaf-1'));
+    between.run.when(executed(refund({ event_id: 'later' })), NOW + 2);
+    between.run.when(holds, NOW + 3).then(reaffirmed('reaf-1', 2));
+  });
+
+  it('that is said to hold again is told of a commit that was taken while it did not', () => {
+    const { run, assumptions } = start();
+    const plan = commit('plan', { assumption_refs: [REF] });
+    run.when(state(assumptions, statement('invalidated', 'inv-1')), NOW).when(committed(plan), NOW + 1);
+    run
+      .when(state(assumptions, statement('holds', 'reaf-1')), NOW + 2)
+      .then(fact('MutationReaffirmed', { mutation_id: plan.id }));
   });
 
   it('stays contradicted for a run as long as a statement for all says so', () => {

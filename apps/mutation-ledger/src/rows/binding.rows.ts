@@ -1,5 +1,6 @@
 // Rows of bindings: what a mutation or a commit relies on, by ref.
 import type { Change, Doc, StateView } from '@recourse/event-log';
+import type { JudgedRef } from '@recourse/messages';
 import type { Binding } from '../rules/mutation/mutation.messages.js';
 import { refScope } from '../rules/identity.js';
 
@@ -21,6 +22,11 @@ export function placeOfBinding(doc: Doc): number | null {
 /** The binding of a mutation or commit to a ref. */
 export function bindingIn(state: StateView, scope: string, id: string): Binding | undefined {
   return state.get('binding', scope, id) as Binding | undefined; // as above
+}
+
+/** Where a binding begins: what was judged not to hold then has contradicted it, and is told when it holds again. */
+export function beginningAt({ position, verdict }: JudgedRef): Pick<Binding, 'position' | 'is_contradicted'> {
+  return verdict === 'invalidated' ? { position, is_contradicted: true } : { position };
 }
 
 /** Puts a binding. */

@@ -10,7 +10,7 @@ import type { Chunk, Commit } from '../rules/commit/commit.messages.js';
 import { standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Binding } from '../rules/mutation/mutation.messages.js';
 import { refScope } from '../rules/identity.js';
-import { bindingIn, putBinding } from './binding.rows.js';
+import { beginningAt, bindingIn, putBinding } from './binding.rows.js';
 import type { Fold } from './fold.js';
 import type { Body } from '../rules/record.messages.js';
 
@@ -118,17 +118,12 @@ export const COMMIT_FOLD = {
 function recorded(body: Body<CheckpointRecorded>, state: StateView, accepted: AcceptedRecord): readonly Change[] {
   const commit = commitBy(body, accepted);
   const { tenant, run_id, commit_id, checkpoint, recorded_seq, recorded_at } = commit;
-  const bindings = body.judged.map(({ ref, position }) =>
+  const bindings = body.judged.map((judged) =>
     putBinding({
-      mutation_id: commit_id,
-      tenant,
-      run_id,
-      ref,
-      position,
-      recorded_seq,
-      recorded_at,
+      ...{ mutation_id: commit_id, tenant, run_id, ref: judged.ref, recorded_seq, recorded_at },
+      ...beginningAt(judged),
       is_commit: true,
-      ...parentOf(checkpoint.parents, ref),
+      ...parentOf(checkpoint.parents, judged.ref),
     }),
   );
   return [putCommit(commit), ...bindings, ...kept(state, commit)];
