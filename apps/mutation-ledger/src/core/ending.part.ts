@@ -25,12 +25,14 @@ export interface Done {
   readonly contract: Buffer | null;
 }
 
-/** What a mutation did, or a checkpoint; null where there is none. */
-export function doneIn(state: StateView, { run_id, mutation_id }: Omit<About, 'tenant'>): Done | null {
+/** What a mutation of the tenant did, or a checkpoint; null where it has none: whoever is named may be another's. */
+export function doneIn(state: StateView, { tenant, run_id, mutation_id }: About): Done | null {
   const mutation = mutationIn(state, run_id, mutation_id);
-  if (mutation !== undefined) return doneBy(mutation);
-  const { agent_id, initiator } = commitIn(state, run_id, mutation_id)?.checkpoint ?? {};
-  return agent_id === undefined ? null : { agent_id, initiator: initiator ?? null, contract: null };
+  if (mutation !== undefined) return mutation.tenant === tenant ? doneBy(mutation) : null;
+  const commit = commitIn(state, run_id, mutation_id);
+  if (commit?.tenant !== tenant) return null;
+  const { agent_id, initiator } = commit.checkpoint;
+  return { agent_id, initiator, contract: null };
 }
 
 /** What a tenant had done in a run, with effect. */

@@ -137,10 +137,10 @@ interface Judged {
 }
 
 /** The effect that is taken back for a trigger, where it was let through. */
-function takenBackFor({ state }: DecideContext, { phase, run_id, mutation_id }: RollbackDoc): TakenBack {
+function takenBackFor({ state }: DecideContext, { tenant, phase, run_id, mutation_id }: RollbackDoc): TakenBack {
   const isWaiting = phase === 'held' || phase === 'escalated';
   const mutation = isWaiting ? undefined : mutationIn(state, run_id, mutation_id);
-  if (mutation === undefined || !isRecorded(mutation)) return NOTHING_TAKEN_BACK;
+  if (mutation?.tenant !== tenant || !isRecorded(mutation)) return NOTHING_TAKEN_BACK;
   return { agent_id: mutation.execution.agent_id, capability: mutation.ref.capability };
 }
 

@@ -1,9 +1,22 @@
 // Tenants whose names begin alike, with a slash: what one says of commits it names takes nothing from the other.
 import { describe, expect, it } from '@jest/globals';
+import { rollbackIdOf } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import { NO_LIMITS } from '../rules/admission/admission.messages.js';
 import { rollbackKey } from '../rules/identity.js';
-import { executed, fell, ledger, NOW, refund, RUN, state, statement, triggerOf } from './ledger.testing.js';
+import {
+  command,
+  envelope,
+  executed,
+  fell,
+  ledger,
+  NOW,
+  refund,
+  RUN,
+  state,
+  statement,
+  triggerOf,
+} from './ledger.testing.js';
 import { mutationIdOf } from '../core.js';
 
 const OTHER = 'acme/eu';
@@ -42,5 +55,46 @@ describe('the key of a rollback', () => {
   it('is what it was for names without a slash, and fits a row for all', () => {
     expect(rollbackKey('acme', 'mut_1')).toBe('acme/mut_1');
     expect(rollbackKey('/'.repeat(200), 'm'.repeat(200))).toMatch(/^sha256:/);
+  });
+});
+
+describe.each(WAYS)("what a tenant says of a commit that is another's, $way", ({ isRebuilt }) => {
+  const theirs = refund({ tenant: 'globex', agent_id: 'ada', initiator: 'grace' });
+  const id = mutationIdOf(theirs);
+  const judging = (type: 'ConfirmTrigger' | 'RejectTrigger', by: string) =>
+    command(type, envelope(by, ['approver'], { command_id: `cmd-${type}-${by}` }), {
+      ...{ rollback_id: rollbackIdOf('acme', id), run_id: RUN, mutation_id: id, reason: 'looked at it' },
+    });
+  const remembered = () => {
+    const { run } = ledger({ isRebuilt, admission: { ...NO_LIMITS, trustThresholdPermille: 600 } });
+    return run
+      .when(executed(theirs), NOW)
+      .when(triggerOf(RUN, id, 'acme', 'svc:critic'), NOW + 1)
+      .then(fact('TriggerHeld', { tenant: 'acme' }));
+  };
+
+  it('is judged by whoever in the tenant has the name of who did it', () => {
+    const run = remembered().when(judging('ConfirmTrigger', 'ada'), NOW + 2);
+    expect(run.recorded().map(({ type }) => type)).toEqual(['TriggerUnmatched', 'SourceJudged']);
+  });
+
+  it('names nothing of what was done there', () => {
+    const run = remembered()
+      .when(triggerOf(RUN, id, 'acme', 'mallory'), NOW + 2)
+      .when(judging('ConfirmTrigger', 'rita'), NOW + 3);
+    expect(run.recorded()).toMatchObject([
+      { type: 'SourceJudged', body: { tenant: 'acme', agent_id: null, capability: null } },
+    ]);
+  });
+
+  it('takes back nothing of theirs after a failed step of the same run', () => {
+    const { run } = ledger({ isRebuilt });
+    const failed = { effect_key: 'mine', event_id: 'mine', on_failure: 'compensate', outcome: 'failed' } as const;
+    run.when(executed(theirs), NOW);
+    run.when(
+      executed(refund({ ...failed, result: null, external_transaction_ref: null, error_kind: 'DENIED' })),
+      NOW + 1,
+    );
+    expect(run.recorded().map(({ type }) => type)).toEqual(['MutationRecorded']);
   });
 });
