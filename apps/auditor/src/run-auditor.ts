@@ -15,7 +15,7 @@ import {
 } from '@recourse/audit';
 import { accessOf, createKafka, createSchemaRegistry, NewsBell, signingFrom } from '@recourse/kafka';
 import type { Kafka, RawReader } from '@recourse/kafka';
-import { Failure, quietPause, stopOnSignal, systemClock } from '@recourse/kernel';
+import { Failure, stopOnSignal, systemClock } from '@recourse/kernel';
 import { createCodecs, lossReader, ownerOfLog } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { createLogger } from '@recourse/telemetry';
@@ -94,7 +94,7 @@ function auditorOf(
     everyRecords: config.everyRecords,
     everyMs: config.everyMs,
     clock: systemClock,
-    sleep: quietPause,
+    sleep: (ms, signal) => systemClock.sleep(ms, signal),
     onTrouble: (what, cause) => {
       logger.warn({ what, err: cause }, 'an operation failed and is tried again');
     },

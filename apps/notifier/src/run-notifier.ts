@@ -6,7 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { holdsPosition, OwnLog } from '@recourse/event-log';
 import { NewsBell, within } from '@recourse/kafka';
 import type { Kafka, ReadPosition } from '@recourse/kafka';
-import { quietPause, stopOnSignal } from '@recourse/kernel';
+import { stopOnSignal, systemClock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import {
@@ -163,7 +163,7 @@ function notifierOf(parts: Parts, { store, followers, bell }: Running): Notifier
     store,
     keepMs: config.keepMs,
     now: Date.now,
-    sleep: quietPause,
+    sleep: (ms, signal) => systemClock.sleep(ms, signal),
     news: () => bell.heard(),
     onTrouble: (loop, cause) => {
       logger.warn({ loop, err: cause }, 'an operation failed and is tried again');

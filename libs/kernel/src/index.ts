@@ -55,7 +55,7 @@ export { instantText } from './instant.js';
 export { murmur2, partitionForKey, shareOf } from './partition.js';
 export { ASK_PREFIX, backoffMs, grantLease, isAskOfLedger, leaseIdOf, MARGIN_MS } from './lease.js';
 export type { Lease, RetryBackoff } from './lease.js';
-export { persistently, quietPause } from './persistently.js';
+export { persistently } from './persistently.js';
 export { earliestOf } from './stood-time.js';
 export type { StoodTime } from './stood-time.js';
 export type { Clock } from './clock.port.js';

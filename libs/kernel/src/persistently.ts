@@ -1,5 +1,5 @@
 // Work that is tried until it succeeds: at the start of a process its database and its logs may not be there yet.
-import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from './clock.system.js';
 import { Failure } from './outcome.js';
 
 const RETRY_MIN_MS = 200;
@@ -15,7 +15,7 @@ export interface Persistence {
 /** Tries until it works. Errors: what no retry helps against, bugs, and the signal's reason. */
 export async function persistently<T>(
   work: () => Promise<T>,
-  { signal, onFailure, sleep = quietPause }: Persistence,
+  { signal, onFailure, sleep = (ms, until) => systemClock.sleep(ms, until) }: Persistence,
 ): Promise<T> {
   for (let delayMs = RETRY_MIN_MS; ; delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)) {
     signal.throwIfAborted();
@@ -27,9 +27,4 @@ export async function persistently<T>(
     }
     await sleep(delayMs, signal);
   }
-}
-
-/** Waits, and no longer than until the signal. */
-export async function quietPause(ms: number, signal: AbortSignal): Promise<void> {
-  await pause(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -248,10 +248,7 @@ export type StepDoc = {
 };
 
 /** A halted step, where a change of the switches finds it. */
-export type HaltDoc = {
-  readonly step_id: string;
-  readonly tenant: string;
-  readonly run_id: string;
+export type HaltDoc = Pick<StepDoc, 'step_id' | 'tenant' | 'run_id'> & {
   readonly agent_id: string;
   readonly capability: string;
   /** Which switch stops what. */
