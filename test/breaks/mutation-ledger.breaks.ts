@@ -573,8 +573,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.refs.unit.spec.ts',
     test: 'a ref, straight invalidated after the binding contradicts the commit',
     file: 'apps/mutation-ledger/src/rows.ts',
-    find: 'return judged.map(({ ref, position }) =>',
-    replace: 'return judged.slice(1).map(({ ref, position }) =>',
+    find: 'return judged.map((one) =>',
+    replace: 'return judged.slice(1).map((one) =>',
   },
   {
     id: 'a34-producer-clock-lengthens',
