@@ -955,9 +955,9 @@ export const BREAKS: readonly Break[] = [
     requirement: 'P5/spelling',
     spec: 'libs/contract/src/entries/entries.unit.spec.ts',
     test: 'an agent in the view has an owner and is stopped, however it spells its name: Refund-Agent',
-    file: 'libs/contract/src/entries/verdicts.ts',
-    find: 'return personKey(scope.agent) === personKey(agent) && (',
-    replace: 'return scope.agent === agent && (',
+    file: 'libs/contract/src/entries/kills.ts',
+    find: '...asker.accounts])].map(personKey)',
+    replace: '...asker.accounts])].map(String)',
   },
   {
     id: 'a32-what-comes-later-excuses-the-rest',

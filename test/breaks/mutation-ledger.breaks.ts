@@ -2157,9 +2157,9 @@ export const BREAKS: readonly Break[] = [
     requirement: 'E10/judged',
     spec: 'apps/mutation-ledger/src/core/mutations.tenants.unit.spec.ts',
     test: "what a tenant says of a commit that is another's, straight takes back nothing of theirs after a failed step of the same run",
-    file: 'apps/mutation-ledger/src/core/failures.part.ts',
-    find: 'tenant === step.tenant && mutation_id !== id && rollback_id === null,',
-    replace: "tenant !== '' && mutation_id !== id && rollback_id === null,",
+    file: 'apps/mutation-ledger/src/rules/undo/undo.decider.ts',
+    find: 'mutation.tenant === tenant &&\n      (begun_by',
+    replace: "tenant !== '' &&\n      (begun_by",
   },
   {
     id: 'e10-rollback-of-a-tenant-with-a-slash',
