@@ -30,6 +30,7 @@ export const FAILURE_REASONS = [
   ...JUDGEMENT_REASONS.filter((reason) => reason !== 'SUCCESS_CONDITION_HELD'),
   'NO_ANSWER',
   'NOT_REACHED',
+  'NOT_CONFIRMED',
   'OTHER',
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];

@@ -119,7 +119,7 @@ describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
   });
 
   it('ends before its arguments grow too large for a record', () => {
-    const { run, last } = started(4, { args: { refund_id: 're_1', note: 'x'.repeat(100_000) } });
+    const { run, last } = started(4, { args: { refund_id: 're_1', note: 'x'.repeat(60_000) } });
     run.when(reported(last, [told(4, 'verified')]), AT + 1);
     expect(placesOf(requestIn(run.outgoing()))).toEqual([3, 2]);
   });
@@ -260,39 +260,48 @@ describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
 
     it('keeps what its lease left no time for until nobody can act on it any more', () => {
       const { run, request } = rest(4);
+      const answerBy = Number(run.rows('step').find(({ key }) => key === stepOf(2))?.doc['deadline_at']);
       run
         .when(reported(request, [told(3, 'verified'), told(2, 'refused_late')]), AT + 2)
-        .then(verdicts([3, 'compensated']));
-      expect(phasesOf(run)).toMatchObject({ [idOf(2)]: 'dispatched', [idOf(1)]: 'dispatched' });
+        .then(verdicts([3, 'compensated'], [2, 'uncertain'], [1, 'uncertain']));
+      expect(run.recorded()[0]?.body['members']).toMatchObject([
+        {},
+        ...[2, 1].map((place) => ({ step_id: stepOf(place), reason: 'NOT_REACHED', call: null, retry_at: answerBy })),
+      ]);
+      run
+        .when(reported(request, [told(3, 'verified'), told(2, 'verified')]), AT + 3)
+        .then(verdicts([2, 'compensated']));
     });
 
     it('tries what it did not reach again, and counts no attempt for it, however often that happens', () => {
       const { run } = rest(4);
       for (const ended of [3, 2, 1]) {
         const request = requestIn(run.outgoing());
-        const said = placesOf(request).slice(0, 2);
-        const steps = said.map((place, at) => told(place, at === 0 ? 'verified' : 'refused_late'));
-        const now = request.not_after + 1;
-        run.when(reported(request, steps), now);
-        expect(run.recorded()[0]).toMatchObject(verdicts([ended, 'compensated']));
-        const left = placesOf(request).slice(1);
-        if (left.length === 0) break;
-        const due = (): number =>
-          Math.min(...run.rows('step').flatMap(({ doc }) => (doc['due_at'] === null ? [] : Number(doc['due_at']))));
-        run.whenDue(due());
-        expect(run.recorded()).toMatchObject([
-          {
-            type: 'LegSettled',
-            body: { members: left.map((place) => ({ step_id: stepOf(place), reason: 'NOT_REACHED' })) },
-          },
-        ]);
-        run.whenDue(due());
+        const [place = 0, ...left] = placesOf(request);
+        const steps = [place, ...left.slice(0, 1)].map((one, at) => told(one, at === 0 ? 'verified' : 'refused_late'));
+        run.when(reported(request, steps), request.not_after + 1);
+        expect(run.recorded()[0]).toMatchObject(
+          verdicts([ended, 'compensated'], ...left.map((one) => [one, 'uncertain'] as const)),
+        );
+        if (left.length > 0) run.whenDue(request.not_after + CALL_TIMEOUT + MARGIN);
       }
       expect(phasesOf(run)).toMatchObject({
         [idOf(3)]: 'compensated',
         [idOf(2)]: 'compensated',
         [idOf(1)]: 'compensated',
       });
+    });
+
+    it('counts the attempt of a step that its worker may have begun before it fell silent', () => {
+      const { run, request } = rest(4);
+      const answerBy = Number(run.rows('step').find(({ key }) => key === stepOf(2))?.doc['deadline_at']);
+      run
+        .when(reported(request, [told(3, 'verified')], { complete: false }), AT + 2)
+        .then(verdicts([3, 'compensated']));
+      run.whenDue(answerBy);
+      expect(run.recorded()[0]?.body['members']).toMatchObject(
+        [2, 1].map((place) => ({ step_id: stepOf(place), reason: 'NO_ANSWER' })),
+      );
     });
 
     it('is uncertain as a whole, in one record, where nobody answers, and stays in its order', () => {

@@ -229,7 +229,7 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
             {
               reported: 'verified',
               outcome: 'uncertain',
-              reason: 'NO_ANSWER',
+              reason: 'NOT_CONFIRMED',
               observations: [CANCELLED, BALANCE_ZERO],
               acted_by: 'payments-1',
               observed_by: null,

@@ -7,6 +7,7 @@ import { fetchAccessRules, makeAccessRules } from './access-rules.kafka.js';
 import { clientFor } from './client.kafka.js';
 import type { KafkaOptions } from '../options.js';
 import { asFailure } from './failures.kafka.js';
+import { onceCounted } from './few-brokers.kafka.js';
 import { partitionCountsOf } from './topic-counts.kafka.js';
 import { ended, within } from '../time-limit.js';
 
@@ -60,12 +61,14 @@ class KafkaJsAdmin implements KafkaAdmin {
   /** A slow broker does not know the new topics when kafkajs asks for their leaders; they are waited for below. */
   private async create(missing: readonly TopicSpec[]): Promise<void> {
     try {
-      await coded('create topics', () =>
-        this.admin.createTopics({
-          topics: missing.map(asTopicConfig),
-          timeout: CREATE_TIMEOUT_MS,
-          waitForLeaders: true,
-        }),
+      await onceCounted(systemClock, () =>
+        coded('create topics', () =>
+          this.admin.createTopics({
+            topics: missing.map(asTopicConfig),
+            timeout: CREATE_TIMEOUT_MS,
+            waitForLeaders: true,
+          }),
+        ),
       );
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'TOPIC_MISSING') throw error;

@@ -113,10 +113,7 @@ export function checkQuietStart(history: History): void {
 
 /** A leg that nobody answered in time. */
 function isSilence({ type, body }: LogRecord): boolean {
-  return (
-    type === 'LegSettled' &&
-    list(body, 'members').every(({ reason }) => reason === 'NO_ANSWER' || reason === 'NOT_REACHED')
-  );
+  return type === 'LegSettled' && list(body, 'members').every(({ reason }) => reason === 'NO_ANSWER');
 }
 
 const ANSWERED: readonly string[] = ['LegSettled', 'StepEscalated', 'StepReopened'];

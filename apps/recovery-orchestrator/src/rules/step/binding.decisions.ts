@@ -68,7 +68,7 @@ export function bindFromSteps(unbound: Unbound, contract: Contract | null, steps
     return {
       kind: 'bound',
       ref: { ...unbound.ref, reversal_args: plainPayload(binding.args), reversal_then: binding.then },
-      from: sources.flatMap(({ step }) => step?.legs.findLast(({ answered }) => answered !== null)?.leg_id ?? []),
+      from: sources.flatMap(({ step }) => legThatGave(step) ?? []),
     };
   if (binding.kind === 'none' || !binding.missing.every((place) => place.startsWith('steps.')))
     return { kind: 'incomplete' };
@@ -79,10 +79,16 @@ export function bindFromSteps(unbound: Unbound, contract: Contract | null, steps
     : { kind: 'pending', missing: binding.missing };
 }
 
+/** The leg in whose attempt the answer was heard. */
+function legThatGave(step: StepDoc | undefined): string | undefined {
+  const heard = step === undefined ? undefined : answerOf(step);
+  return step?.legs.findLast(({ attempt }) => attempt === heard?.attempt)?.leg_id;
+}
+
 /** What a compensation returned, also to an attempt before the one that was verified: they carry one key. Undefined unless it was verified and its answer can be read. */
 export function resultOf(step: StepDoc): Json | undefined {
-  const answer = step.phase === 'compensated' ? answerOf(step) : undefined;
-  return answer === undefined ? undefined : jsonOfPayload(answer.observed);
+  const heard = step.phase === 'compensated' ? answerOf(step) : undefined;
+  return heard === undefined ? undefined : jsonOfPayload(heard.answer.observed);
 }
 
 function sourcesOf(

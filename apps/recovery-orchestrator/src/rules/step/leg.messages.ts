@@ -5,8 +5,14 @@ import type { Body, RecoveryRecord } from '../record.messages.js';
 
 /** Most steps of one leg. */
 export const LEG_STEPS_MAX = 64;
-/** Most bytes of arguments in one leg, so that request and record stay far below what the log takes (L4). */
-export const LEG_BYTES_MAX = 256 * 1024;
+/** Most bytes of arguments in one leg: a look of another worker holds them twice, and all looks of a leg are one decision (L4). */
+export const LEG_BYTES_MAX = 128 * 1024;
+
+/** What a tool answered, and in which attempt. */
+export type HeardAnswer = {
+  readonly attempt: number;
+  readonly answer: Observation;
+};
 
 /** Records about several steps. */
 export const MEMBER_RECORDS = ['RecoveryPlanned', 'LegDispatched', 'LegSettled'] as const;

@@ -93,6 +93,9 @@ function legOf({ legs, attempt }: StepDoc, leg_id: string): { readonly leg_id: s
   return { leg_id, attempt: legs.find((leg) => leg.leg_id === leg_id)?.attempt ?? attempt };
 }
 
+/** The other worker was silent, or what it said shows nothing. */
+export const NOT_CONFIRMED = 'NOT_CONFIRMED';
+
 /** The worker that acted says it undid it, and nobody else saw that: what it called and what that answered stand on record all the same (P8). */
 function unconfirmed(
   step: StepDoc,
@@ -104,7 +107,7 @@ function unconfirmed(
   const judged = {
     reported: 'verified',
     outcome: verdict === 'not_met' ? 'unverified' : 'uncertain',
-    reason,
+    reason: verdict === 'not_met' ? reason : NOT_CONFIRMED,
     observations: [...acted.observations, ...observations],
     // All were made, as that worker saw it; the last may be made again.
     calls_done: callsBehind(step.ref) - 1,

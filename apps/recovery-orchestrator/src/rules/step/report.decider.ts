@@ -148,7 +148,8 @@ function readingOf(
   const isRepeated = leg.answered !== null && leg.answered === about.outcome;
   if (isAtRest(step.phase)) return isRepeated ? null : 'ALREADY_ANSWERED';
   // A refusal by one copy proves nothing about another (L11).
-  if (about.outcome === 'refused_late') return 'REFUSED_LATE';
+  if (about.outcome === 'refused_late')
+    return isOut(step, leg) && isLeftOver(leg, message, members) ? NOT_REACHED : 'REFUSED_LATE';
   const judgement = judge(step, about);
   if (isOut(step, leg)) return judgement;
   const isLateProof = judgement.outcome === 'compensated' && LATE_PROOF_IN.includes(step.phase);
@@ -176,19 +177,40 @@ function isOut(step: StepDoc, leg: LegDoc): boolean {
 /** A step that its worker does not name: still under way, passed over, or not begun since the leg ended before it. */
 function unnamed(
   { step, leg }: Member,
-  { complete, steps }: LegReported,
+  message: LegReported,
   members: readonly Member[],
 ): Judged | ReportRefusal | null {
+  const { complete, steps } = message;
   if (!isOut(step, leg)) return steps.length === 0 ? 'ALREADY_ANSWERED' : null;
-  if (!complete || steps.some(({ outcome }) => outcome === 'refused_late')) return null;
+  if (!complete) return null;
+  if (steps.some(({ outcome }) => outcome === 'refused_late'))
+    return isLeftOver(leg, message, members) ? NOT_REACHED : null;
   const last = steps.at(-1)?.step_id;
   const end = members.find((one) => one.step.step_id === last)?.leg.position ?? -1;
   // The first step of a leg is begun, whatever the report leaves out; of those before one that is named, something is missing.
   return leg.position === 0 || end > leg.position ? judge(step, undefined) : NOT_BEGUN;
 }
 
+/** The lease ended while its leg was under way: its worker answers for steps ahead, and from this one on for none. */
+function isLeftOver(leg: LegDoc, { complete, steps }: LegReported, members: readonly Member[]): boolean {
+  const [first] = steps;
+  const refused = steps.find(({ outcome }) => outcome === 'refused_late');
+  const from = members.find(({ step }) => step.step_id === refused?.step_id)?.leg.position;
+  return complete && from !== undefined && first !== refused && leg.position >= from;
+}
+
 /** What is found about a step, by a report. */
-type Judged = Judgement | typeof NOT_BEGUN;
+type Judged = Judgement | typeof NOT_BEGUN | typeof NOT_REACHED;
+
+/** Uncertain until nobody may act on it any more: another copy may have got further. */
+const NOT_REACHED = {
+  ...SAID_NOTHING,
+  reported: null,
+  outcome: 'uncertain',
+  reason: 'NOT_REACHED',
+  observations: [],
+  calls_done: 0,
+} as const;
 
 const NOT_BEGUN = {
   ...SAID_NOTHING,
@@ -252,36 +274,6 @@ function verdictOf(
 function isForPerson(step: StepDoc, outcome: StepVerdict): boolean {
   return outcome === 'stale' || ((outcome === 'failed' || outcome === 'unverified') && isExhausted(step));
 }
-
-/** Nobody answered a leg in time, or not to its end: whatever of it is still out is uncertain. */
-export function silence(step: StepDoc, context: StepContext): readonly RecoveryRecord[] {
-  const { now, policy, steps } = context;
-  const leg = step.legs.at(-1);
-  if (leg === undefined) return [];
-  const members = steps
-    .flatMap((one) => {
-      const sent = one.legs.at(-1);
-      return sent?.leg_id === leg.leg_id ? [{ step: one, position: sent.position, answered: sent.answered }] : [];
-    })
-    .sort((one, other) => one.position - other.position);
-  const found = members.some(({ answered }) => answered !== null) ? NOT_REACHED : NO_ANSWER;
-  const out = members
-    .filter(({ step: { phase } }) => phase === 'dispatched')
-    .map(({ step: one }) => verdictOn(one, found, retryAt(one, now, policy, false), null));
-  return conclude(draft(step, now, settledBy(step, leg, out)), context);
-}
-
-const NO_ANSWER = {
-  ...SAID_NOTHING,
-  reported: null,
-  outcome: 'uncertain',
-  reason: 'NO_ANSWER',
-  observations: [],
-  calls_done: 0,
-} as const;
-
-/** The leg ended ahead of it, as far as anybody said. */
-const NOT_REACHED = { ...NO_ANSWER, reason: 'NOT_REACHED' } as const;
 
 function refusedReport(message: LegReported, code: ReportRefusal): RecoveryRecord {
   return record('ReportRefused', {

@@ -204,7 +204,8 @@ function settledBy(body: StepSettled, step: StepDoc, at: number): StepDoc {
     ...withOutcome(step, last),
     attempts_before: step.attempts_before + (UNCOUNTED.includes(reason) ? 1 : 0),
     legs,
-    calls_done: body.calls_done,
+    // What nobody else saw made is made again by a later attempt, if it has to be.
+    calls_done: step.phase === 'manual' && outcome !== 'compensated' ? step.calls_done : body.calls_done,
     outcome_kind: body.outcome_kind ?? step.outcome_kind,
     deadline_at: retry_at ?? step.deadline_at,
     due_at: retry_at,

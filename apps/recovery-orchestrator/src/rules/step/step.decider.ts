@@ -22,7 +22,7 @@ import type { Marked } from './opening.decisions.js';
 import { lookMissed } from './looked.decisions.js';
 import { append, conclude, concludeIn, draft } from './step-draft.decisions.js';
 import type { StepContext } from './step-draft.decisions.js';
-import { silence } from './report.decider.js';
+import { silence } from './silence.decider.js';
 import { openedBy, stepsFollowing } from './step-row.transitions.js';
 import { replaced } from './step.messages.js';
 import type { EscalationReason, StepDoc, StepPhase } from './step.messages.js';
@@ -152,9 +152,12 @@ function meaningOf(
 }
 
 /** The assumption is said to hold again. */
-export function reaffirm(step: StepDoc, evidence: Evidence, { now, policy }: StepContext): readonly RecoveryRecord[] {
-  const changed = reaffirmedBy(step, evidence, now, policy);
-  return changed === null ? [] : [changed];
+export function reaffirm(step: StepDoc, evidence: Evidence, context: StepContext): readonly RecoveryRecord[] {
+  const changed = reaffirmedBy(step, evidence, context.now, context.policy);
+  if (changed === null) return [];
+  const told = draft(step, context.now, changed);
+  // Whoever agrees anew is shown the resource.
+  return told.step.phase === 'awaiting_approval' ? conclude(told, context) : told.records;
 }
 
 /** What a due step does. A timer that was overtaken does nothing. */

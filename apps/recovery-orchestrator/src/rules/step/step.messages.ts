@@ -19,7 +19,7 @@ import type {
   StepResolved,
 } from '@recourse/messages';
 import type { LastOutcome } from './last-outcome.messages.js';
-import type { ActedLeg, LegDoc } from './leg.messages.js';
+import type { ActedLeg, HeardAnswer, LegDoc } from './leg.messages.js';
 
 export const STEP_PHASES = [
   'held',
@@ -216,7 +216,7 @@ export type StepDoc = {
   readonly outcome_kind: OutcomeKind | null;
   readonly last: LastOutcome | null;
   /** What the tool answered an attempt before the last outcome; absent where that holds the answer, or none was heard. */
-  readonly executed?: Observation;
+  readonly executed?: HeardAnswer;
   readonly denied_by: string | null;
   /** Why and when; absent where nobody did, and where that was before it was kept. */
   readonly denied_for?: { readonly reason: string; readonly at: number };

@@ -51,9 +51,12 @@ export function verdictOn(
   };
 }
 
+/** Reasons for which nobody called, as far as anybody knows. */
+const NOT_CALLED: readonly string[] = ['NOT_EXECUTED', 'HELD_BACK', 'NOT_REACHED'];
+
 /** Whether the call was made, as far as anybody knows: not where the resource was stale, the turn never came or the worker refused. */
 function isCalled({ outcome, reason }: Found): boolean {
-  return outcome !== 'stale' && outcome !== 'not_begun' && reason !== 'NOT_EXECUTED';
+  return outcome !== 'stale' && outcome !== 'not_begun' && !NOT_CALLED.includes(reason);
 }
 
 // What reports and series say of how a step ended: since when something was wrong, and whether a person had a hand in it.
