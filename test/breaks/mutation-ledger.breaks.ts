@@ -3704,4 +3704,13 @@ export const BREAKS: readonly Break[] = [
     find: "outcome === 'unverified' || (outcome === 'uncertain' && reported === 'verified');",
     replace: "outcome === 'unverified' || (outcome === 'failed' && reported === 'verified');",
   },
+  {
+    id: 'd64-rest-of-a-review-goes-with-its-last',
+    requirement: 'D64/limits',
+    spec: 'apps/mutation-ledger/src/core/mutations.admission.unit.spec.ts',
+    test: 'the rest of a large event goes on though a person rolls back by another word the one that would have gone on with it',
+    file: 'apps/mutation-ledger/src/rows/limit.rows.ts',
+    find: "[{ op: 'delete', address: { kind: 'held', group, key } }, ...passedOn(state, group, key, at)]",
+    replace: "[{ op: 'delete', address: { kind: 'held', group, key } }, ...passedOn(state, '', key, at)]",
+  },
 ];

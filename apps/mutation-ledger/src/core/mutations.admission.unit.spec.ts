@@ -586,6 +586,19 @@ describe('the rest of a large event', () => {
     run.whenDue(2_000);
     expect([run.records().filter(({ type }) => type === 'MutationsFell').length, run.rows('held')]).toEqual([211, []]);
   });
+
+  it('goes on though a person rolls back by another word the one that would have gone on with it', () => {
+    const names = ['m0', ...Array.from({ length: 210 }, (_, at) => `x${String(at)}`)];
+    on = begun({ closureMax: 1 }, false, names);
+    const { run } = on;
+    for (const name of names) run.when(hit(name, 'big'), 1_001);
+    run.when(said('ConfirmTrigger', 'x0'), 2_000);
+    const last = run.rows('held').find(({ doc }) => doc['has_more'] === true);
+    run.when(triggerOf(RUN, String(last?.doc['mutation_id']), 'acme', 'rita'), 2_000).then(fell({}));
+    run.whenDue(2_000);
+    expect(run.rows('held')).toEqual([]);
+    expect(run.rows('rollback').filter(({ doc }) => doc['phase'] === 'marked')).toHaveLength(211);
+  });
 });
 
 describe('one decision on many triggers', () => {

@@ -158,9 +158,24 @@ function hit(state: StateView, tenant: string, evidence: Evidence, at: number): 
 }
 
 /** It leaves the list of what held it, unless that holds it still. */
-export function unlisted(standing: RollbackDoc | undefined, cause: string | null): readonly Change[] {
+export function unlisted(
+  state: StateView,
+  standing: RollbackDoc | undefined,
+  cause: string | null,
+  at: number,
+): readonly Change[] {
   if (standing?.held === undefined || standing.held === null || standing.held.cause === cause) return [];
-  return [{ op: 'delete', address: { kind: 'held', group: standing.held.cause, key: heldKey(standing) } }];
+  const { cause: group } = standing.held;
+  const key = heldKey(standing);
+  return [{ op: 'delete', address: { kind: 'held', group, key } }, ...passedOn(state, group, key, at)];
+}
+
+/** Another of the list goes on with what waits behind the one that leaves: else nobody would. */
+function passedOn(state: StateView, cause: string, leaving: string, at: number): readonly Change[] {
+  const row = state.get('held', cause, leaving) as HeldDoc | undefined; // heldPut alone writes rows of this kind
+  if (row?.has_more !== true) return [];
+  const next = readHelds(state, cause).find((one) => heldKey(one) !== leaving);
+  return next === undefined ? [] : [heldPut({ ...next, has_more: true }, at)];
 }
 
 /** Key of a held trigger among those of its cause. */

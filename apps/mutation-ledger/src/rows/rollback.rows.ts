@@ -69,7 +69,7 @@ export const ADMISSION_FOLD = {
         ...kept,
         updated_at: at,
       }),
-      ...unlisted(standing, cause),
+      ...unlisted(state, standing, cause, at),
       heldPut({ tenant, run_id, mutation_id, cause, has_more: false, held_at: at }, null),
     ];
   },
@@ -80,7 +80,7 @@ export const ADMISSION_FOLD = {
   },
   TriggerRejected: (about, state, { decidedAt: at }) => {
     const standing = existingRollback(state, about);
-    return [moved(standing, 'Rejected', at, { held: null, deadline_at: null }), ...unlisted(standing, null)];
+    return [moved(standing, 'Rejected', at, { held: null, deadline_at: null }), ...unlisted(state, standing, null, at)];
   },
   CommitBeyondBound: ({ evidence, ...about }, state) => {
     const standing = rollbackIn(state, about);
@@ -208,7 +208,7 @@ export function admittedRows(
   const isDue = event === 'Opened' && canBeMarked(state, about);
   return [
     isDue ? put(rollback, at) : rollbackPut(rollback),
-    ...unlisted(standing, null),
+    ...unlisted(state, standing, null, at),
     ...countAdmitted(state, about, at),
   ];
 }

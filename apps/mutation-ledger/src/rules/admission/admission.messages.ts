@@ -103,7 +103,7 @@ export type HeldDoc = {
   readonly run_id: string;
   readonly mutation_id: string;
   readonly cause: string;
-  /** More wait behind it: whoever is looked at last goes on with them. */
+  /** More wait behind it: whoever is looked at last goes on with them; where it leaves before, another. */
   readonly has_more: boolean;
   readonly held_at: number;
 };
