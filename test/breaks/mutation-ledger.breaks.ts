@@ -2515,9 +2515,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.bound.unit.spec.ts',
     test: 'the bound of a rollback, straight with a commit beyond it keeps it behind a held trigger, and puts it back into the list when that is rejected',
     file: 'apps/mutation-ledger/src/rules/rollback/bound.decider.ts',
-    find: 'return beyond === null ? [] : [listed({ tenant, run_id, mutation_id, ...beyond }, now, policy)];',
-    replace:
-      "return beyond === null || mutation_id !== '' ? [] : [listed({ tenant, run_id, mutation_id, ...beyond }, now, policy)];",
+    find: 'return beyond === null || isLeft(standing) ? [] :',
+    replace: "return beyond === null || mutation_id !== '' ? [] :",
   },
   {
     id: 'e13-review-without-effect',
@@ -3712,5 +3711,23 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/mutation-ledger/src/rows/limit.rows.ts',
     find: "[{ op: 'delete', address: { kind: 'held', group, key } }, ...passedOn(state, group, key, at)]",
     replace: "[{ op: 'delete', address: { kind: 'held', group, key } }, ...passedOn(state, '', key, at)]",
+  },
+  {
+    id: 'e13-what-stands-is-asked-again',
+    requirement: 'E13/review',
+    spec: 'apps/mutation-ledger/src/core/mutations.bound.unit.spec.ts',
+    test: 'the bound of a rollback, straight with a commit beyond it asks nobody again about a fall it was said to stand after, when somebody rejects another word',
+    file: 'apps/mutation-ledger/src/rules/rollback/bound.decider.ts',
+    find: 'return beyond === null || isLeft(standing) ? [] :',
+    replace: 'return beyond === null ? [] :',
+  },
+  {
+    id: 'e13-another-fall-is-hidden-by-a-review',
+    requirement: 'E13/review',
+    spec: 'apps/mutation-ledger/src/core/mutations.bound.unit.spec.ts',
+    test: 'the bound of a rollback, straight with a commit beyond it asks nobody again about a fall it was said to stand after, when somebody rejects another word',
+    file: 'apps/mutation-ledger/src/rules/rollback/bound.decider.ts',
+    find: 'return isLeft(standing) ? isOfFall(standing, eventId) : standing.beyond !== null;',
+    replace: 'return standing.beyond !== null;',
   },
 ];

@@ -185,10 +185,8 @@ function rejected(
     const { records, outcome } = decideOne(within, other, policy);
     return { records: [...told, ...records], phase: outcome === 'held' ? 'held' : 'opened' };
   }
-  return {
-    records: [...told, ...reopened(standing, context.now, policy)],
-    phase: standing.beyond === null ? 'rejected' : 'beyond',
-  };
+  const asked = reopened(standing, context.now, policy);
+  return { records: [...told, ...asked], phase: asked.length === 0 ? 'rejected' : 'beyond' };
 }
 
 /** Others that go with it: all of its event, and all of a source that is trusted from now on. */

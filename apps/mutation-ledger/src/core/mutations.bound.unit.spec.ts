@@ -260,6 +260,34 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
       });
     });
 
+    it('asks nobody again about a fall it was said to stand after, when somebody rejects another word', () => {
+      const left = () =>
+        start({ boundMs: HOUR, limits: { trustThresholdPermille: 600 } })
+          .when(fallen(), NOW)
+          .when(reviewed('stands'), NOW + 1)
+          .when(contradicted(), NOW + 2)
+          .then(fact('TriggerHeld'));
+      const run = left()
+        .when(said('RejectTrigger'), NOW + 3)
+        .then(fact('TriggerRejected'), fact('SourceJudged'))
+        .thenAnswer({ status: 'accepted', httpStatus: 200, body: { phase: 'rejected' } });
+      expect(row(run)?.doc).toMatchObject({ phase: 'rejected', deadline_at: null, reviewed: { verdict: 'stands' } });
+      run
+        .when(fallen(), NOW + 4)
+        .then(fact('CommitBeyondBound'))
+        .when(fallen('rb_other'), NOW + 5)
+        .then(fact('CommitBeyondBound'), fact('RollbackOutOfBand', { evidence: { event_id: 'rb_other' } }));
+      left()
+        .when(fallen('rb_other'), NOW + 3)
+        .then(fact('CommitBeyondBound'), fact('RollbackOutOfBand'))
+        .when(said('RejectTrigger'), NOW + 4)
+        .then(
+          fact('TriggerRejected'),
+          fact('SourceJudged'),
+          fact('RollbackOutOfBand', { evidence: { event_id: 'rb_other' } }),
+        );
+    });
+
     it('takes a review from people with a role and a reason, once', () => {
       start()
         .when(reviewed('stands'), NOW)

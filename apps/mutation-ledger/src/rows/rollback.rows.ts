@@ -94,9 +94,9 @@ export const ADMISSION_FOLD = {
     const beyond = { evidence, committed_at };
     const passed = passedWith(standing ?? {}, evidence);
     const phase = phaseAfter(standing, 'Beyond', 'beyond');
-    // What is held waits for its own word first; the fall is told when a person has said no.
+    // What is held waits for its own word first; the fall is told when a person has said no. Nobody has reviewed this one.
     if (standing !== undefined && phase === 'held')
-      return [rollbackPut({ ...standing, beyond, ...passed, updated_at: at })];
+      return [rollbackPut({ ...standing, beyond, reviewed: null, ...passed, updated_at: at })];
     return [
       rollbackPut({
         ...UNTOUCHED,

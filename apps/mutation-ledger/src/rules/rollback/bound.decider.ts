@@ -73,30 +73,37 @@ export function outOfBand(
   return isSettledFor(standing, about.evidence.event_id) ? null : listed(about, now, policy);
 }
 
-/** What a held trigger hid comes back to the list once a person has rejected that trigger. */
-export function reopened(
-  { tenant, run_id, mutation_id, beyond }: RollbackDoc,
-  now: number,
-  policy: Reviewing,
-): readonly MutationRecord[] {
-  return beyond === null ? [] : [listed({ tenant, run_id, mutation_id, ...beyond }, now, policy)];
+/** What a held trigger hid comes back to the list once a person has rejected that trigger; not what a person has left standing before. */
+export function reopened(standing: RollbackDoc, now: number, policy: Reviewing): readonly MutationRecord[] {
+  const { tenant, run_id, mutation_id, beyond } = standing;
+  return beyond === null || isLeft(standing) ? [] : [listed({ tenant, run_id, mutation_id, ...beyond }, now, policy)];
+}
+
+/** Somebody said of the fall that reached it that it stands. */
+function isLeft({ reviewed }: RollbackDoc): boolean {
+  return reviewed?.verdict === 'stands';
 }
 
 function isSettledFor(standing: RollbackDoc | undefined, eventId: string): boolean {
   switch (standing?.phase) {
     case undefined:
-    case 'rejected':
       return false;
     case 'held':
-      return standing.beyond !== null;
+      return isLeft(standing) ? isOfFall(standing, eventId) : standing.beyond !== null;
+    case 'rejected':
+      return isLeft(standing) && isOfFall(standing, eventId);
     case 'reviewed':
-      return standing.beyond?.evidence.event_id === eventId;
+      return isOfFall(standing, eventId);
     case 'opened':
     case 'escalated':
     case 'beyond':
     case 'marked':
       return true;
   }
+}
+
+function isOfFall({ beyond }: RollbackDoc, eventId: string): boolean {
+  return beyond?.evidence.event_id === eventId;
 }
 
 function listed(
