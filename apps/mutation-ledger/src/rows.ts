@@ -21,6 +21,7 @@ import type { Awaited, Binding, Mutation } from './rules/mutation/mutation.messa
 import type { Body, MUTATIONS_LOG } from './rules/record.messages.js';
 import { OWNER_OF_EXPOSED } from './rules/owners.js';
 import { refScope } from './rules/identity.js';
+import { isReliedOn } from './rules/mutation/refs.decider.js';
 import { COMMIT_FOLD } from './rows/commit.rows.js';
 import { CONSUMER_FOLD } from './rows/consumer.rows.js';
 import type { Fold } from './rows/fold.js';
@@ -182,12 +183,8 @@ function recorded(
     found_out: body.found_out,
     claim: claimAfter(body, before),
   });
-  return [
-    mutation,
-    ...boundBy(state, body, before !== undefined, { recorded_seq: seq, recorded_at: decidedAt }),
-    ...closingOf(body, seq),
-    ...releasedBy(body, before),
-  ];
+  const bound = boundBy(state, body, before !== undefined, { recorded_seq: seq, recorded_at: decidedAt });
+  return [mutation, ...bound.map(putBinding), ...closingOf(body, seq, bound), ...releasedBy(body, before)];
 }
 
 /** What an execution is bound to; one that failed to nothing. */
@@ -196,42 +193,52 @@ function boundBy(
   { mutation_id, execution, execution_state, judged }: Body<MutationRecorded>,
   isAgain: boolean,
   at: Pick<Binding, 'recorded_seq' | 'recorded_at'>,
-): readonly Change[] {
+): readonly Binding[] {
   if (execution_state === 'failed') return [];
   const { tenant, run_id } = execution;
-  return judged.map((one) =>
-    putBinding({
-      ...{ mutation_id, tenant, run_id, ref: one.ref, ...at },
-      ...parentOf(execution, one.ref),
-      ...beginningAt(one),
-      ...(isAgain ? boundBefore(state, tenant, mutation_id, one) : {}),
-    }),
-  );
+  return judged.map((one) => ({
+    ...{ mutation_id, tenant, run_id, ref: one.ref, ...at },
+    ...parentOf(execution, one.ref),
+    ...beginningAt(one),
+    ...(isAgain ? boundBefore(state, tenant, mutation_id, one) : {}),
+  }));
 }
 
 /** Events that close the window of its reversal. */
 function closingOf(
   { mutation_id, execution, recoverability, ref, terms }: Body<MutationRecorded>,
   recorded_seq: number,
+  bound: readonly Binding[],
 ): readonly Change[] {
   const { tenant, run_id } = execution;
   return recoverability === 'reversal_available'
-    ? closingBy({ mutation_id, tenant, run_id, ref, terms, recorded_seq })
+    ? closingBy({ mutation_id, tenant, run_id, ref, terms, recorded_seq }, (event) =>
+        bound.find((one) => one.ref === event),
+      )
     : [];
 }
 
-function closingBy({
-  mutation_id,
-  tenant,
-  run_id,
-  ref,
-  terms,
-  recorded_seq,
-}: Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'ref' | 'terms' | 'recorded_seq'>): readonly Change[] {
+/** Bindings to the events that close a window; `boundTo`: what binds the effect to one already. It may rely on it, too. */
+function closingBy(
+  {
+    mutation_id,
+    tenant,
+    run_id,
+    ref,
+    terms,
+    recorded_seq,
+  }: Pick<Mutation, 'mutation_id' | 'tenant' | 'run_id' | 'ref' | 'terms' | 'recorded_seq'>,
+  boundTo: (event: string) => Binding | undefined,
+): readonly Change[] {
   const at = recorded_seq === null ? {} : { recorded_seq };
-  return closingRefsOf(ref?.subject_ref ?? null, terms).map((event) =>
-    putBinding({ mutation_id, tenant, run_id, ref: event, ...at, position: 0, closes: true }),
-  );
+  return closingRefsOf(ref?.subject_ref ?? null, terms).map((event) => {
+    const bound = boundTo(event);
+    return putBinding(
+      bound !== undefined && isReliedOn(bound)
+        ? { ...bound, closes: true, relies: true }
+        : { mutation_id, tenant, run_id, ref: event, ...at, position: 0, closes: true },
+    );
+  });
 }
 
 /** A held effect that is cancelled relies on nothing any more. */
@@ -260,7 +267,8 @@ function boundBefore(
   mutationId: string,
   { ref, position }: { readonly ref: string; readonly position: number },
 ): Pick<Binding, 'position' | 'recorded_at' | 'is_contradicted'> {
-  const standing = bindingIn(state, refScope(tenant, ref), mutationId);
+  const found = bindingIn(state, refScope(tenant, ref), mutationId);
+  const standing = found !== undefined && isReliedOn(found) ? found : undefined;
   return {
     position: Math.min(standing?.position ?? position, position),
     ...(standing?.recorded_at === undefined ? {} : { recorded_at: standing.recorded_at }),
@@ -305,7 +313,8 @@ function reaffirmed({ mutation_id, tenant, evidence }: Body<MutationReaffirmed>,
 function noted({ run_id, mutation_id, event }: Moved, state: StateView, decidedAt: number): readonly Change[] {
   const before = mutationIn(state, run_id, mutation_id);
   if (before === undefined) return [];
-  if (event === 'handle_bound') return closingBy(before);
+  if (event === 'handle_bound')
+    return closingBy(before, (ref) => bindingIn(state, refScope(before.tenant, ref), mutation_id));
   const expires_at = before.expires_at === null ? null : Math.min(before.expires_at, decidedAt);
   return changed(state, run_id, mutation_id, decidedAt, { expires_at });
 }

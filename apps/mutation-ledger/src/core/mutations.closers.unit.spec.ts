@@ -129,7 +129,7 @@ describe.each(WAYS)('an execution that ends reversibility, $way', ({ isRebuilt }
   it('is heard by an effect that was a person’s when it turned out to have happened', () => {
     const told = contractText({ window_closed_by: [EVENT] });
     const { run, assumptions } = ledger({ isRebuilt, contracts: [told] });
-    const about = { contract_digest: contractDigest(told) };
+    const about = { contract_digest: contractDigest(told), assumption_refs: [closingRef('4711', EVENT)] };
     run
       .when(effect({ ...UNKNOWN, ...about }), NOW)
       .when(TRIGGERED, NOW + 1)
@@ -137,6 +137,7 @@ describe.each(WAYS)('an execution that ends reversibility, $way', ({ isRebuilt }
     run
       .when(effect(about), NOW + 5)
       .then(fact('MutationRecorded', { ref: { reversal_expires_at: EXPIRES } }), moved({ event: 'handle_bound' }));
+    expect(run.rows('binding')).toMatchObject([{ doc: { closes: true, relies: true, recorded_at: NOW } }]);
     const happened = statement('holds', 'settled-1', { ref: closingRef('4711', EVENT), stated_at: NOW + 6 });
     run.when(state(assumptions, happened), NOW + 7).then(moved({ event: 'window_closed' }));
   });
@@ -266,6 +267,29 @@ describe.each(WAYS)('an event that closes more windows than one decision takes, 
       .then(closed('run-0'), closed('run-1'), fact('SpreadClosed', { contradicted: 6 }));
     expect(openIn(run)).toEqual(['run-5']);
     expect(run.rows('spread')).toEqual([]);
+  });
+
+  it('is relied on by one that names it as an assumption too: its saying goes, and its closing', () => {
+    const ref = closingRef('4711', EVENT);
+    const denied = () => event({ verdict: 'invalidated', event_id: 'ev-not' });
+    const begun = (effectsMax: number) => {
+      const { run, assumptions } = ledger({ isRebuilt, contracts: [CLOSED_BY_EVENT], effectsMax });
+      for (let at = 0; at < 5; at += 1) run.when(effectOf(at, at, { assumption_refs: [ref] }), NOW);
+      return { run, says: (told: ReturnType<typeof event>) => state(assumptions, told) };
+    };
+    for (const effectsMax of [2, 200]) {
+      const fallen = begun(effectsMax);
+      fallen.run.when(fallen.says(denied()), NOW + 1);
+      fallen.run.whenDue(NOW + 2);
+      const marks = fallen.run.records().filter(({ type }) => type === 'MutationsFell');
+      const fell = marks.flatMap(({ body }) => body['members'] as unknown[]);
+      expect([fell.length, fallen.run.rows('spread')]).toEqual([5, []]);
+      const closed = begun(effectsMax);
+      closed.run.when(closed.says(event()), NOW + 1);
+      closed.run.whenDue(NOW + 2);
+      expect([openIn(closed.run), closed.run.rows('spread')]).toEqual([[], []]);
+      expect(closed.run.records().filter(({ type }) => type === 'MutationReaffirmed')).toEqual([]);
+    }
   });
 
   it('of one run closes those of that run alone, however many there are', () => {

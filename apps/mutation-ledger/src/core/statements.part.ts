@@ -13,7 +13,13 @@ import type { Falling, Passed } from '../rules/mutation/lineage.decider.js';
 import type { Binding } from '../rules/mutation/mutation.messages.js';
 import { together } from '../rules/mutation/recoverability.decider.js';
 import type { MoveRecord } from '../rules/mutation/recoverability.decider.js';
-import { decideReaffirmation, decideStatement, evidenceOf, openedBy } from '../rules/mutation/refs.decider.js';
+import {
+  decideReaffirmation,
+  decideStatement,
+  evidenceOf,
+  isReliedOn,
+  openedBy,
+} from '../rules/mutation/refs.decider.js';
 import { continueSpread, MARKS_PER_EFFECT } from '../rules/mutation/spread.decider.js';
 import type { Weight } from '../rules/mutation/spread.decider.js';
 import type { Body, Finding } from '../rules/record.messages.js';
@@ -157,10 +163,11 @@ export function onSpreadDue(context: DecideContext, scope: string, policy: State
     {
       marksMax: policy.marksMax,
       bytesMax: SPREAD_BYTES_MAX,
-      weighs: (binding, before, evidence) =>
-        binding.closes === true
-          ? { marks: 1, bytes: bytesOf(close(context, binding, evidence)) }
-          : weightOf(state, { binding, before, evidence }),
+      weighs: (binding, before, evidence) => {
+        const told = isReliedOn(binding) ? weightOf(state, { binding, before, evidence }) : { marks: 0, bytes: 0 };
+        const closed = binding.closes === true ? close(context, binding, evidence) : undefined;
+        return closed === undefined ? told : { marks: told.marks + 1, bytes: told.bytes + bytesOf(closed) };
+      },
       close: (binding, evidence) => close(context, binding, evidence),
     },
   );

@@ -219,8 +219,10 @@ export type Binding = {
   readonly recorded_at?: number;
   /** The commit has no effect: its gate may admit it without what fell. */
   readonly is_commit?: true;
-  /** The ref is an event that closes the window of the reversal, nothing that the commit relies on. */
+  /** The ref is an event that closes the window of the reversal, nothing that the commit relies on unless that is said too. */
   readonly closes?: true;
+  /** It relies on the event that closes its window: what is said of that reaches it as both. */
+  readonly relies?: true;
   /** The ref is that a commit of this run stands, from which the mutation was derived. */
   readonly parent_run_id?: string;
 };

@@ -207,10 +207,15 @@ function reachedBy(reaching: Reaching, bindings: readonly Binding[]): readonly B
   return bindings.filter((binding) => isReached(reaching, binding));
 }
 
+/** Whether its commit relies on the ref of a binding, not only hears of an event that closes its window. */
+export function isReliedOn({ closes, relies }: Binding): boolean {
+  return closes !== true || relies === true;
+}
+
 /** Whether a statement reaches a binding: of commits, those that named it under its own run. */
 export function isReached({ position, scope_run_id, parent_run_id }: Reaching, binding: Binding): boolean {
   return (
-    binding.closes !== true &&
+    isReliedOn(binding) &&
     position > binding.position &&
     (binding.parent_run_id ?? null) === (parent_run_id ?? null) &&
     (scope_run_id === null || scope_run_id === binding.run_id)

@@ -55,9 +55,10 @@ export function continueSpread(spreads: readonly Spread[], walk: Walk, bounds: B
   const [spread] = [...spreads].sort((a, b) => a.position - b.position);
   if (spread === undefined) return { bindings: [], found: [] };
   const through = spread.through_seq ?? null;
-  const rest = taken(spread, walk(through), bounds, []);
-  const { part, isAll } = rest.isAll && through !== null ? taken(spread, relying(walk(null)), bounds, rest.part) : rest;
-  const bindings = [...relying(part)];
+  const rest = taken(spread, reached(spread, walk(through)), bounds, []);
+  const { part, isAll } =
+    rest.isAll && through !== null ? taken(spread, heard(spread, walk(null)), bounds, rest.part) : rest;
+  const bindings = [...heard(spread, part)];
   const facts = [
     ...closedIn(spread, part, bounds),
     ...bindings.map((binding) => (spread.reaffirms === true ? reaffirmed : contradicted)(binding, spread.evidence)),
@@ -85,7 +86,7 @@ function taken(
   let marks = weights.reduce((sum, one) => sum + one.marks, 0);
   let bytes = weights.reduce((sum, one) => sum + one.bytes, 0);
   for (const binding of bindings) {
-    if (known.has(binding.mutation_id) || !isToBeTold(spread, binding)) continue;
+    if (known.has(binding.mutation_id)) continue;
     const weight = weighs(binding, part.at(-1), spread.evidence);
     [marks, bytes] = [marks + weight.marks, bytes + weight.bytes];
     if (part.length > 0 && (marks > marksMax || bytes > bytesMax)) return { part, isAll: false };
@@ -94,19 +95,26 @@ function taken(
   return { part, isAll: true };
 }
 
-/** Those that rely on a ref; of one that is an event, others have a window that it closes (R7). */
-function* relying(bindings: Iterable<Binding>): Generator<Binding> {
-  for (const binding of bindings) if (binding.closes !== true) yield binding;
+/** Those that a spread tells something: they hear of what they rely on, or have a window that its event closes (R7). */
+function* reached(spread: Spread, bindings: Iterable<Binding>): Generator<Binding> {
+  for (const binding of bindings) if (isEnding(spread, binding) || isHearing(spread, binding)) yield binding;
+}
+
+/** Those of them that rely on the ref: once they have heard they are no more among them. */
+function* heard(spread: Spread, bindings: Iterable<Binding>): Generator<Binding> {
+  for (const binding of bindings) if (isHearing(spread, binding)) yield binding;
 }
 
 /** The windows that a part closes, those of a run together. */
-function closedIn({ evidence }: Spread, part: readonly Binding[], { close }: Bounds): readonly MoveRecord[] {
-  return together(
-    inRuns(part.filter(({ closes }) => closes === true)).flatMap((binding) => close(binding, evidence) ?? []),
-  );
+function closedIn(spread: Spread, part: readonly Binding[], { close }: Bounds): readonly MoveRecord[] {
+  const ended = part.filter((binding) => isEnding(spread, binding));
+  return together(inRuns(ended).flatMap((binding) => close(binding, spread.evidence) ?? []));
 }
 
-function isToBeTold(spread: Spread, binding: Binding): boolean {
-  if (binding.closes === true) return spread.reaffirms === true && isClosedBy(spread.scope_run_id, binding);
+function isEnding({ reaffirms, scope_run_id }: Spread, binding: Binding): boolean {
+  return reaffirms === true && isClosedBy(scope_run_id, binding);
+}
+
+function isHearing(spread: Spread, binding: Binding): boolean {
   return isReached(spread, binding) && (spread.reaffirms !== true || binding.is_contradicted === true);
 }
