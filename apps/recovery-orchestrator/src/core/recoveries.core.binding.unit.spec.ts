@@ -235,6 +235,56 @@ describe.each(WAYS)('a compensation that needs the result of another one, $way',
       );
   });
 
+  describe('that a person has, because the other one failed', () => {
+    const retried = (stepId: string, at: number) =>
+      wire(
+        'recourse.recovery-commands',
+        'RetryStep',
+        {
+          envelope: envelope('olga', ['approver'], { command_id: `retry-${String(at)}` }),
+          run_id: RUN,
+          step_id: stepId,
+          reason: 'the provider works again',
+        },
+        { key: RUN },
+      );
+    const left = (more: Parameters<typeof terms>[0] = AUTO) => {
+      const run = start().when(first({ ...AUTO, max_attempts: 1 }), 10_000);
+      const request = requestIn(run.outgoing());
+      return run.when(second(more), 11_000).when(answered(request, 'failed', []), 12_000);
+    };
+    const mended = (more: Parameters<typeof terms>[0] = AUTO) => {
+      const run = left(more).when(retried(STEP, 20_000), 20_000);
+      return run.when(done(requestIn(run.outgoing())), 21_000);
+    };
+
+    it('is tried again with what the other one returned once that was tried again', () => {
+      const run = mended()
+        .when(retried(SECOND_STEP, 22_000), 22_000)
+        .then(
+          fact('StepBound', { step_id: SECOND_STEP, reason: 'POLICY_AUTO' }),
+          fact('StepReopened', { step_id: SECOND_STEP, by: 'olga', required_approvals: 0 }),
+          leg({ step_id: SECOND_STEP }),
+        );
+      expect(requestIn(run.outgoing()).steps[0]?.call.args).toEqual(plainPayload({ note: 'cn_7', order: '4711' }));
+      expect(phaseOf(run, SECOND)).toBe('dispatched');
+    });
+
+    it('asks people first where its contract does, about what the other one returned', () => {
+      const run = mended({})
+        .when(retried(SECOND_STEP, 22_000), 22_000)
+        .then(fact('StepBound', { required_approvals: 1 }), fact('StepReopened', { required_approvals: 1 }), SHOWN);
+      const bound = run.rows('step').find(({ key }) => key === SECOND_STEP)?.doc['action_digest'] as Buffer;
+      run.when(approval({ stepId: SECOND_STEP, digest: bound }), 23_000).then(fact('StepApproved'), LOOKED_AGAIN);
+    });
+
+    it('is refused while the other one has given nothing, with what is missing', () => {
+      const run = left().when(retried(SECOND_STEP, 22_000), 22_000);
+      run.then().thenAnswer({ status: 'rejected', httpStatus: 409, code: 'STEP_WRONG_PHASE' });
+      expect(run.decision().answer?.body['message']).toContain('steps.payments.take_deposit.result');
+    });
+  });
+
   it('goes to a person when nobody begins the other one in time, and when its window closes first', () => {
     start()
       .when(second(), 10_000)

@@ -146,7 +146,9 @@ function missingOf(step: StepDoc): readonly FactNeeded[] {
 function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], { now, marginMs }: Seen): ReviewItem['may'] {
   const { phase, call, terms } = step;
   const compensation = call !== null && terms !== null;
-  const window = compensation && timeLeft(step, now, marginMs) !== 0;
+  // What another one has given since is bound when it is tried again.
+  const isRetriable = compensation || step.reason === 'STEP_RESULT_MISSING';
+  const window = isRetriable && timeLeft(step, now, marginMs) !== 0;
   const isWhole = missing.length === 0 && !isSealedForReader(step.execution.args);
   const has = { facts: isWhole, compensation, window };
   return VERBS.filter(({ id, offered }) => id === 'step_id' && offered?.includes(phase) === true)

@@ -156,6 +156,17 @@ describe('a review item', () => {
     });
   });
 
+  it('offers a retry where another compensation gave no argument: it may have by then (B6)', () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
+    const mayOf = (reason: string): readonly string[] =>
+      reviewItem(
+        { ...stepOf(run), call: null, action_digest: null, phase: 'manual', reason },
+        { reader: 'pia', log: 'l', partition: 0, now: 10_000, marginMs: MARGIN, traceUrl: null, agreedBy: [] },
+      ).may;
+    expect(mayOf('STEP_RESULT_MISSING')).toEqual(['resolve', 'retry', 'escalate']);
+    expect(mayOf('HANDLE_INCOMPLETE')).toEqual(['resolve', 'escalate']);
+  });
+
   it('shows the hash of what is sealed, never its bytes (C57)', () => {
     const args = { ...execution().args, encoding: 'sealed' as const, key_id: 'k' };
     expect(itemOf({ execution: execution({ args }), evidence: EVIDENCE }).action.args).toEqual({

@@ -63,7 +63,7 @@ export function reopen(
   const refusal = personOnly(envelope) ?? retryRefusal(step);
   if (refusal !== null) return refusal;
   if (call === null || terms === null || digest === null)
-    return wrongPhase('There is no compensation to try: close it by hand, or correct it.');
+    return wrongPhase(`There is no compensation to try${stillMissing(step)}: close it by hand, or correct it.`);
   const binding = inForce(step, terms, policy);
   const withheld = withheldBy(step, terms, binding);
   if (withheld !== null) return wrongPhase(withheld);
@@ -90,6 +90,13 @@ export function reopen(
       dispatchableUntil(endsAt, callsMs(step.ref, terms), policy.marginMs),
     ),
   });
+}
+
+/** What another compensation still has to give. */
+function stillMissing({ reason, lacking }: StepDoc): string {
+  return reason === 'STEP_RESULT_MISSING' && lacking.length > 0
+    ? `, as long as no other one has given ${lacking.join(', ')}`
+    : '';
 }
 
 const FORGOTTEN =

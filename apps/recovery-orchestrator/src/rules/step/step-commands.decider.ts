@@ -21,7 +21,7 @@ import { approvalRefusal, denialRefusal, endingRefusal, resolutionRefusal } from
 import { abandon, look, reopen } from './command.decisions.js';
 import { escalated } from './dispatch.decisions.js';
 import { breakGlass } from './glass.decisions.js';
-import { append, conclude, draft, goOnOnceApproved, wakeWaiting } from './step-draft.decisions.js';
+import { append, boundSince, conclude, draft, goOnOnceApproved, wakeWaiting } from './step-draft.decisions.js';
 import type { StepContext } from './step-draft.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { StepDoc } from './step.messages.js';
@@ -98,10 +98,11 @@ export function resolve(
 
 /** Tries a step again that a person had; where nobody has to agree it is dispatched at once. */
 export function retry(step: StepDoc, command: RetryStep, context: StepContext): readonly RecoveryRecord[] | Refusal {
-  const reopened = reopen(step, command, context.now, context.policy);
+  const begun = boundSince(step, context);
+  const reopened = reopen(begun.step, command, context.now, context.policy);
   return 'code' in reopened
     ? reopened
-    : conclude(goOnOnceApproved(draft(step, context.now, reopened), context), context);
+    : conclude(goOnOnceApproved(append(begun, reopened, context.now), context), context);
 }
 
 /** Has a worker look. */

@@ -3,7 +3,9 @@ import type { Contract } from '@recourse/contract';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { record } from '../record.messages.js';
+import type { RecoveryDecision } from '../decision/recovery.decisions.js';
 import { bindFromSteps } from './binding.decisions.js';
+import type { StepBinding } from './binding.decisions.js';
 import { escalated } from './dispatch.decisions.js';
 import { askFacts, lacksFacts } from './facts.decisions.js';
 import type { Going } from './halt.decisions.js';
@@ -139,13 +141,22 @@ function isWaiting(step: StepDoc): boolean {
   return step.phase === 'held' && step.reason === 'STEP_RESULT_PENDING';
 }
 
+/** Begins with a step that a person has because another compensation gave it no argument: with what that has given since, where it has. */
+export function boundSince(step: StepDoc, context: Waking): Draft {
+  const { now } = context;
+  const isLeft = step.phase === 'manual' && step.reason === 'STEP_RESULT_MISSING';
+  const binding = isLeft ? bindingOf(step, context) : null;
+  const bound = binding?.kind === 'bound' ? boundTo({ ...step, ref: binding.ref }, binding.from, context).bound : null;
+  return bound === null ? draft(step, now) : draft(step, now, bound);
+}
+
+function bindingOf(step: StepDoc, { contractOf, steps }: Waking): StepBinding {
+  return bindFromSteps(step, step.terms === null ? null : contractOf(step.terms.contract_digest), steps);
+}
+
 function wakened(waiting: StepDoc, context: Waking): readonly RecoveryRecord[] {
-  const { now, policy, steps } = context;
-  const binding = bindFromSteps(
-    waiting,
-    waiting.terms === null ? null : context.contractOf(waiting.terms.contract_digest),
-    steps,
-  );
+  const { now, policy } = context;
+  const binding = bindingOf(waiting, context);
   switch (binding.kind) {
     case 'pending':
       return [];
@@ -159,12 +170,24 @@ function wakened(waiting: StepDoc, context: Waking): readonly RecoveryRecord[] {
 
 function decidedAnew(step: StepDoc, from: readonly string[], context: Waking): readonly RecoveryRecord[] {
   const { now, policy } = context;
+  const { chosen, bound } = boundTo(step, from, context);
+  const isToGo = chosen.decision === 'compensate_now' || chosen.decision === 'request_approval';
+  if (!isToGo || bound === null) return [escalated(step, chosen.reason, now, policy)];
+  const after = stepFollowing(step, bound, now);
+  return after.phase === 'approved' ? [bound, goOn(after, context)] : [bound];
+}
+
+/** What is decided about a step whose arguments are all there, and what is recorded of that; null where there is nothing to call. */
+function boundTo(
+  step: StepDoc,
+  from: readonly string[],
+  { now, policy }: Waking,
+): { readonly chosen: RecoveryDecision; readonly bound: RecoveryRecord<'StepBound'> | null } {
   const {
     chosen,
     bound: { call, action_digest: digest, required_approvals, in_force },
   } = decideOn({ ...step, recoverability: 'reversal_available' }, 'bound', now, policy);
-  const isToGo = chosen.decision === 'compensate_now' || chosen.decision === 'request_approval';
-  if (!isToGo || call === null || digest === null) return [escalated(step, chosen.reason, now, policy)];
+  if (call === null || digest === null) return { chosen, bound: null };
   const bound = record('StepBound', {
     ...identityOf(step),
     reason: chosen.reason,
@@ -177,6 +200,5 @@ function decidedAnew(step: StepDoc, from: readonly string[], context: Waking): r
     owner: required_approvals > 0 ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,
     deadline_at: deadlineOf(step, chosen, now, policy),
   });
-  const after = stepFollowing(step, bound, now);
-  return after.phase === 'approved' ? [bound, goOn(after, context)] : [bound];
+  return { chosen, bound };
 }

@@ -319,9 +319,10 @@ function boundBy(body: Body<'StepBound'>, step: StepDoc, at: number): StepDoc {
     deadline_at,
     due_at: deadline_at,
   };
+  const event = isForPeople ? 'BoundForPeople' : 'BoundToGo';
   return moveStep(
     { ...bound, decision: isForPeople ? 'request_approval' : 'compensate_now' },
-    isForPeople ? 'BoundForPeople' : 'BoundToGo',
+    step.phase === 'manual' ? 'BoundWithPerson' : event,
     at,
   );
 }

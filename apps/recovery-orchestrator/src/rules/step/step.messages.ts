@@ -55,6 +55,7 @@ export const STEP_EVENTS = [
   'Escalated',
   'BoundForPeople',
   'BoundToGo',
+  'BoundWithPerson',
   'AdvancedToWait',
   'AdvancedForPeople',
   'AdvancedToGo',

@@ -18,6 +18,7 @@ const GIVEN = ['Escalated', 'Unsettled', 'Uncertain'] as const satisfies readonl
 /** Events that only a person at the end of automation brings about; a look a person asked for may show that it was compensated. */
 const BY_PERSON_AT_REST = [
   'FactNoted',
+  'BoundWithPerson',
   'Resolved',
   'ReopenedForPeople',
   'ReopenedToGo',
