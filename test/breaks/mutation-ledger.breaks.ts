@@ -2049,8 +2049,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.spread-cost.unit.spec.ts',
     test: 'a spread looks at each binding of its ref three times, however many decisions it takes: on its way, to mark it, and before it ends',
     file: 'apps/mutation-ledger/src/rules/mutation/spread.decider.ts',
-    find: 'taken(spread, walk(through), bounds, [])',
-    replace: 'taken(spread, walk(null), bounds, [])',
+    find: 'taken(spread, reached(spread, walk(through)), bounds, [])',
+    replace: 'taken(spread, reached(spread, walk(null)), bounds, [])',
   },
   {
     id: 'e9-recorded-again-behind-the-cursor',
@@ -2058,7 +2058,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.refs.unit.spec.ts',
     test: 'an invalidation of more commits than one decision holds, straight reaches an execution that is recorded again behind where it has come to, once',
     file: 'apps/mutation-ledger/src/rules/mutation/spread.decider.ts',
-    find: 'rest.isAll && through !== null ? taken(spread, relying(walk(null)), bounds, rest.part) : rest',
+    find: 'rest.isAll && through !== null ? taken(spread, heard(spread, walk(null)), bounds, rest.part) : rest',
     replace: 'rest',
   },
   {

@@ -615,8 +615,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'a review item offers no retry once an event closed the window (B5)',
     file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
-    find: 'const window = compensation && timeLeft(step, now, marginMs) !== 0;',
-    replace: 'const window = compensation && timeLeft(step, now, marginMs) !== -1;',
+    find: 'const window = isRetriable && timeLeft(step, now, marginMs) !== 0;',
+    replace: 'const window = isRetriable && timeLeft(step, now, marginMs) !== -1;',
   },
   {
     id: 'b5-retry-opens-what-an-event-closed',
