@@ -261,6 +261,7 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
     });
 
     it('asks nobody again about a fall it was said to stand after, when somebody rejects another word', () => {
+      const another = { ...ROOT, rollback_id: 'rb_another' };
       const left = () =>
         start({ boundMs: HOUR, limits: { trustThresholdPermille: 600 } })
           .when(fallen(), NOW)
@@ -274,11 +275,11 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
       expect(row(run)?.doc).toMatchObject({ phase: 'rejected', deadline_at: null, reviewed: { verdict: 'stands' } });
       run
         .when(fallen(), NOW + 4)
-        .then(fact('CommitBeyondBound'))
-        .when(fallen('rb_other'), NOW + 5)
+        .then(fact('TriggerRedundant'))
+        .when(fallen('rb_other', another), NOW + 5)
         .then(fact('CommitBeyondBound'), fact('RollbackOutOfBand', { evidence: { event_id: 'rb_other' } }));
       left()
-        .when(fallen('rb_other'), NOW + 3)
+        .when(fallen('rb_other', another), NOW + 3)
         .then(fact('CommitBeyondBound'), fact('RollbackOutOfBand'))
         .when(said('RejectTrigger'), NOW + 4)
         .then(
