@@ -1710,8 +1710,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.members.unit.spec.ts',
     test: 'a leg, straight under way is judged as far as it was told of, and not beyond (partial report)',
     file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
-    find: "if (!complete || steps.some(({ outcome }) => outcome === 'refused_late')) return null;",
-    replace: "if (steps.some(({ outcome }) => outcome === 'refused_late')) return null;",
+    find: '  if (!complete) return null;\n',
+    replace: '',
   },
   {
     id: 'leg-late-step-given-up',
@@ -1719,8 +1719,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.members.unit.spec.ts',
     test: 'a leg, straight under way keeps what its lease left no time for until nobody can act on it any more',
     file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
-    find: "if (!complete || steps.some(({ outcome }) => outcome === 'refused_late')) return null;",
-    replace: 'if (!complete) return null;',
+    find: 'isLeftOver(leg, message, members) ? NOT_REACHED : null;',
+    replace: 'isLeftOver(leg, message, members) ? NOT_BEGUN : null;',
   },
   {
     id: 'leg-report-out-of-order',
@@ -2524,8 +2524,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.binding.unit.spec.ts',
     test: 'a compensation that needs the result of another one, straight goes with what an earlier attempt answered, where a later one or a look finds what that one made',
     file: 'apps/recovery-orchestrator/src/rules/step/answer.transitions.ts',
-    find: 'return heardIn(step, step.last) ?? step.executed;',
-    replace: 'return heardIn(step, step.last) ?? undefined;',
+    find: 'step.last === null ? step.executed :',
+    replace: 'step.last === null ? undefined :',
   },
   {
     id: 'c34-no-work-for-what-took-hold-late',
