@@ -1,12 +1,15 @@
 // What took hold in spite of its cancel did not end with it: it is a person's, and nobody is told that there is nothing to undo (P12).
 import { describe, expect, it } from '@jest/globals';
-import { contractDigest } from '@recourse/contract';
+import { contractDigest, notHappened } from '@recourse/contract';
 import type { Doc } from '@recourse/event-log';
 import type { ToolExecuted } from '@recourse/messages';
+import type { Speaker } from '@recourse/kernel';
 import { fact, WAYS } from '@recourse/testing';
 import { undoPreview } from '../reads/undo-preview.query.js';
 import { undoReport } from '../reads/undo-report.query.js';
-import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import { forwardAfter } from '../rules/mutation/forward.fold.js';
+import type { ForwardRecord } from '../rules/mutation/forward.fold.js';
+import type { Ask, Mutation } from '../rules/mutation/mutation.messages.js';
 import type { UndoDoc } from '../rules/undo/undo.messages.js';
 import {
   command,
@@ -23,6 +26,7 @@ import {
   reported,
   request,
   RUN,
+  seen,
   TENANT,
 } from './ledger.testing.js';
 
@@ -118,6 +122,51 @@ describe.each(WAYS)('an effect that took hold in spite of its cancel, $way', ({ 
       expect(awaited(run)).toEqual(before);
       run.when(settle(settledAs), NOW + 4);
       expect(run.recorded()[0]).toMatchObject({ type: 'MutationSettled', body: { settled_as: settledAs } });
+    });
+
+    const EYE: Speaker = { keyId: 'payments-eye', roles: ['observer'], names: ['payments'], tenants: ['*'] };
+    const WORKER: Speaker = {
+      ...{ keyId: 'payments-1', roles: ['worker'], names: ['payments'], tenants: ['*'] },
+      observers: [{ names: ['payments'], tenants: [TENANT] }],
+    };
+    const NOTHING_THERE = { outcome: 'unverified', observations: [seen('reconcile', notHappened())] } as const;
+
+    it('stays the person’s where another worker observes: nobody looks at what is known to have taken hold', () => {
+      const { run, ask } = late();
+      run.when(executed(refund({ contract_digest: contractDigest(RESERVED) })), NOW + 2);
+      const before = awaited(run);
+      run.when({ ...reported(ask, { outcome: 'verified' }), speaker: WORKER }, NOW + 3);
+      run.then(fact('WorkerAnswered', { verdict: 'met' }));
+      expect(awaited(run)).toEqual(before);
+    });
+
+    it('stays the person’s where the other was asked before its agent told', () => {
+      const { run, ask } = late();
+      run.when({ ...reported(ask, { outcome: 'verified' }), speaker: WORKER }, NOW + 2);
+      const look = request(run);
+      run.when(executed(refund({ contract_digest: contractDigest(RESERVED) })), NOW + 3);
+      const before = awaited(run);
+      expect(before).toMatchObject([{ is_overdue: true }]);
+      run.when({ ...reported(look, NOTHING_THERE), speaker: EYE }, NOW + 4);
+      expect(awaited(run)).toEqual(before);
+    });
+
+    it('stays somebody’s where a log has the other asked after its agent told, as versions before did', () => {
+      const run = told({ contract_digest: contractDigest(CONTRACT) });
+      const [mutation] = mutations(run) as readonly [Mutation];
+      const look = { ...{ leg_id: 'look', kind: 'reconcile', attempt: 1 }, signing_key: 'payments-eye' } as const;
+      const confirms = { leg_id: 'l', kind: 'cancel', verdict: 'met', handle_sha256: null, said_by: 'w' } as const;
+      const asked = { ...look, answered: null, confirms } as unknown as Ask; // what the fold reads of one
+      const forward = { refs: [], since: NOW, hold: null, asks: [asked], reconcile_at: null };
+      const body = { ...look, ...ABOUT, tenant: TENANT, verdict: 'not_met', reason: null, observations: [] } as const;
+      const after = (one: Mutation) =>
+        forwardAfter(
+          { ...one, forward },
+          { type: 'WorkerAnswered', body: { ...body, retry_at: null } } as unknown as ForwardRecord,
+          NOW,
+        );
+      expect(after(mutation)).not.toHaveProperty('awaited');
+      expect(after({ ...mutation, execution_state: 'failed' })).toMatchObject({ awaited: null });
     });
 
     it('is waited for no more where nobody told of an effect', () => {

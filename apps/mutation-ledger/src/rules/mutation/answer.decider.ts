@@ -146,17 +146,17 @@ function seenBefore(
   return look === null ? null : [look];
 }
 
-/** Who says that it was taken back may have let it go. */
+/** Who says that it was taken back may have let it go; of what took hold, or may have, a person finds out already. */
 function afterCancel(...said: Parameters<typeof lookOfAnother>): readonly MutationRecord[] {
+  if (said[2].execution_state !== 'failed') return [];
   return [lookOfAnother(...said)].filter((look) => look !== null);
 }
 
 /** How it ended, by one worker or by two (A4). */
 function settled(ask: Ask, answer: Answer, mutation: Mutation, context: AnswerContext): readonly MutationRecord[] {
-  const { now, policy } = context;
   if (isConfirming(ask)) {
     const first = mutation.forward?.asks.find(({ leg_id }) => leg_id === ask.confirms?.leg_id) ?? ask;
-    if (!isConfirmed(ask, answer.reading)) return [askPerson(mutation, now, policy)];
+    if (!isConfirmed(ask, answer.reading)) return [askPerson(mutation, context.now, context.policy)];
     return first.kind === 'cancel' ? [] : recorded(first, answer, mutation, context);
   }
   const look = lookOfAnother(ask, answer.reading, mutation, context);

@@ -115,6 +115,7 @@ function answered(mutation: Mutation, forward: Forward, body: Body<WorkerAnswere
 /** Does the answer to an ask end what is waited for? A late one does not: what was told since waits for somebody else, unless it said that nothing took hold. */
 function endsWaiting({ execution_state: state }: Mutation, ask: Ask | undefined): boolean {
   const isLate = (ask?.answered ?? null) !== null;
+  if (ask?.confirms?.kind === 'cancel') return state === 'failed';
   return !isLate || (ask?.kind === 'cancel' && state === 'failed');
 }
 
