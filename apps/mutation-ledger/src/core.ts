@@ -78,7 +78,9 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
     owed: isOwed,
     derived: { topic: NOTICES, derive: noticesOf },
     sealScope: ({ type, body }, state, member) => ({
-      ...subjectOfRecord({ ...body, ...member }, (run) => subjectIn(state, run, { ...body, ...member })),
+      ...subjectOfRecord({ ...body, ...member }, (run_id, tenant) =>
+        subjectIn(state, { run_id, tenant }, { ...body, ...member }),
+      ),
       ...unitOf(type, body),
     }),
   });
@@ -231,18 +233,22 @@ function keyOf(body: object): string {
   return String(run_id ?? (execution as Execution | undefined)?.run_id ?? ref ?? bundle ?? runtime ?? tenant);
 }
 
-/** Subject of the mutation or commit a record is about, as far as it is known. */
-function subjectIn(state: StateView, runId: string, { mutation_id, commit_id, checkpoint }: Doc): string | null {
-  if (typeof commit_id !== 'string') return subjectNamed(state, runId, String(mutation_id));
-  return ((checkpoint as Checkpoint | undefined) ?? commitIn(state, runId, commit_id)?.checkpoint)?.subject_ref ?? null; // records that name a commit hold its checkpoint, or follow one that did
+/** The run of a tenant. */
+interface OwnRun {
+  readonly run_id: string;
+  readonly tenant: string;
 }
 
-/** What should not stand is named alike, with an effect or without. */
-function subjectNamed(state: StateView, runId: string, id: string): string | null {
-  const subject = isCommitId(id)
-    ? commitIn(state, runId, id)?.checkpoint.subject_ref
-    : mutationIn(state, runId, id)?.subject_ref;
-  return subject ?? null;
+/** Subject of the mutation or commit a record is about, as far as it is known, and that tenant's own. */
+function subjectIn(state: StateView, of: OwnRun, { mutation_id, commit_id, checkpoint }: Doc): string | null {
+  if (typeof commit_id !== 'string') return subjectNamed(state, of, String(mutation_id));
+  return checkpoint === undefined ? subjectNamed(state, of, commit_id) : (checkpoint as Checkpoint).subject_ref; // records that name a commit hold its checkpoint, or follow one that did
+}
+
+/** What should not stand is named alike, with an effect or without; whoever names another tenant's has no subject by it. */
+function subjectNamed(state: StateView, { run_id, tenant }: OwnRun, id: string): string | null {
+  const found = isCommitId(id) ? commitIn(state, run_id, id)?.checkpoint : mutationIn(state, run_id, id);
+  return found?.tenant === tenant ? found.subject_ref : null;
 }
 
 /** The state of a commit is sealed under a key of its own, so that it can be destroyed alone (E27, E36). */

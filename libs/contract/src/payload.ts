@@ -71,13 +71,13 @@ interface Scope {
 /**
  * Scope of a record's payloads.
  *
- * Shape:  the subject of the execution, of the mutation's pointer, of what a worker is asked, or the record's own; else what `known` says of the run
- *         and the record; else `run/<run id>`.
+ * Shape:  the subject of the execution, of the mutation's pointer, of what a worker is asked, or the record's own; else what `known` says of the run,
+ *         the tenant and the record; else `run/<run id>`.
  * Errors: those of `known`; what nobody says is empty.
  */
 export function subjectOfRecord(
   body: Readonly<Record<string, unknown>>,
-  known: (runId: string) => string | null,
+  known: (runId: string, tenant: string) => string | null,
 ): Scope {
   const execution = membersOf(body['execution']);
   const named = [execution, membersOf(body['ref']), membersOf(body['step']), body].map((one) =>
@@ -85,10 +85,8 @@ export function subjectOfRecord(
   );
   const subject = named.find((one) => one !== null);
   const run = textOf(body['run_id']) ?? textOf(execution['run_id']) ?? '';
-  return {
-    tenant: textOf(body['tenant']) ?? textOf(execution['tenant']) ?? '',
-    subject: subject ?? known(run) ?? `run/${run}`,
-  };
+  const tenant = textOf(body['tenant']) ?? textOf(execution['tenant']) ?? '';
+  return { tenant, subject: subject ?? known(run, tenant) ?? `run/${run}` };
 }
 
 /** Names a subject where it may not stand itself: whoever knows the subject finds it again, and nobody reads it from the id. */

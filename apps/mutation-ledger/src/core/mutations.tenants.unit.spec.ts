@@ -1,9 +1,11 @@
 // Tenants whose names begin alike, with a slash: what one says of commits it names takes nothing from the other.
 import { describe, expect, it } from '@jest/globals';
+import type { StateView } from '@recourse/event-log';
 import { rollbackIdOf } from '@recourse/messages';
 import { fact, WAYS } from '@recourse/testing';
 import { NO_LIMITS } from '../rules/admission/admission.messages.js';
 import { rollbackKey } from '../rules/identity.js';
+import { commit, committed } from './commits.testing.js';
 import {
   command,
   envelope,
@@ -17,7 +19,7 @@ import {
   statement,
   triggerOf,
 } from './ledger.testing.js';
-import { mutationIdOf } from '../core.js';
+import { mutationIdOf, mutationsCore } from '../core.js';
 
 const OTHER = 'acme/eu';
 const EFFECT = refund({ tenant: OTHER });
@@ -76,6 +78,25 @@ describe.each(WAYS)("what a tenant says of a commit that is another's, $way", ({
   it('is judged by whoever in the tenant has the name of who did it', () => {
     const run = remembered().when(judging('ConfirmTrigger', 'ada'), NOW + 2);
     expect(run.recorded().map(({ type }) => type)).toEqual(['TriggerUnmatched', 'SourceJudged']);
+  });
+
+  it('is sealed under a key of the run, and never under one of whom it was done for', () => {
+    const patient = refund({ tenant: 'globex', subject_ref: 'patient/jane-roe' });
+    const one = commit('theirs', { tenant: 'globex', subject_ref: 'patient/jane-roe' });
+    const { run } = ledger({ isRebuilt });
+    run.when(executed(patient), NOW).when(committed(one), NOW);
+    const rows = [...run.rows('mutation'), ...run.rows('commit')];
+    const get = (_kind: string, _group: string, key: string) => rows.find((row) => row.key === key)?.doc;
+    const sealed = (tenant: string, named: object) =>
+      mutationsCore().sealScope?.(
+        { type: 'TriggerUnmatched', body: { tenant, run_id: RUN, ...named } },
+        { get } as unknown as StateView, // nothing else is read
+        null,
+      );
+    for (const named of [{ mutation_id: mutationIdOf(patient) }, { mutation_id: one.id }, { commit_id: one.id }]) {
+      expect(sealed('acme', named)).toEqual({ tenant: 'acme', subject: `run/${RUN}` });
+      expect(sealed('globex', named)).toEqual({ tenant: 'globex', subject: 'patient/jane-roe' });
+    }
   });
 
   it('names nothing of what was done there', () => {
