@@ -9,5 +9,5 @@ export { restoredState, STATE_CODES, statePath } from './state-path.js';
 export type { Restored, StateHolder } from './state-path.js';
 export { INPUTS_CODES, PACKET_FORMAT } from './packet/packet.js';
 export type { PackedCommit, PackedPolicy, PackedState, Packet } from './packet/packet.js';
-export { commitBefore } from './packet/state-before.js';
+export { commitBefore, stepBefore } from './packet/state-before.js';
 export type { Before, WalkStep } from './packet/state-before.js';

@@ -17,7 +17,7 @@ export type Logged = { readonly commit_id: string; readonly recorded_hash: strin
 export interface LoggedRun {
   /** By commit of the packet. */
   readonly commits: ReadonlyMap<string, Logged>;
-  /** Commits and effects of the run, by id, as they were recorded last. */
+  /** Commits and effects of the run, by id, as they were recorded last up to the commit: of what came later its gate saw nothing. */
   readonly steps: ReadonlyMap<string, WalkStep>;
 }
 
@@ -35,6 +35,7 @@ export async function loggedRun({ commits: packed, commit_id: id }: Packet, dump
 async function stepsOf({ checkpoint, proof }: PackedCommit, dump: ReadDump): Promise<LoggedRun['steps']> {
   const steps = new Map<string, WalkStep>();
   for await (const { seq, read } of recordsOfLog(dump, { log: LOG, partition: proof.partition })) {
+    if (seq > proof.seq) break;
     const found = stepIn(read(), seq);
     if (found?.run_id === checkpoint.run_id && found.tenant === checkpoint.tenant) steps.set(found.id, found.step);
   }

@@ -6,6 +6,7 @@
 // Invariants
 //   W1. A step that the log does not hold is passed over only where the log holds the commit that names it: what was not recorded
 //       before it, its gate did not see.
+//   W2. Where no log is at hand, of two commits with a state nobody knows which is the newer: their places are proved by it alone.
 import { commitBefore, sortedParents } from '@recourse/lineage';
 import type { Before, PackedCommit, Packet, WalkStep } from '@recourse/lineage';
 import type { CommitRef } from '@recourse/messages';
@@ -30,10 +31,14 @@ export function walkBack(
   const isLogged = (log?.commits.get(id)?.commit_id ?? null) === id;
   let unproved: Walked['unproved'] = null;
   let altered: string | null = null;
+  let states = 0;
   const before = commitBefore(checkpoint, (step): WalkStep | undefined => {
     const commit = byId.get(step);
-    if (commit !== undefined)
-      return { hasState: commit.checkpoint.state !== null, parents: commit.checkpoint.parents, seq: commit.proof.seq };
+    if (commit !== undefined) {
+      const { state, parents } = commit.checkpoint;
+      states += Number(state !== null);
+      return { hasState: state !== null, parents, seq: commit.proof.seq };
+    }
     const effect = effectOf.get(step);
     const logged = log?.steps.get(step);
     if (logged !== undefined) {
@@ -44,6 +49,7 @@ export function walkBack(
     if (effect !== undefined) unproved ??= log === null ? 'no_log' : 'not_in_log';
     return effect === undefined ? undefined : { hasState: false, parents: effect.parents, seq: 0 };
   });
+  if (log === null && states > 1) unproved ??= 'no_log';
   return { before, unproved, altered };
 }
 

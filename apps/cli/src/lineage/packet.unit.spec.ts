@@ -381,6 +381,13 @@ describe('the way back in a replay packet', () => {
     ]).toEqual([open('parent_missing'), open('no_log'), open('not_in_log'), open('parent_missing')]);
   });
 
+  it('is not judged without a log where two commits with a state are told apart by the places they name', () => {
+    const open = ['incomplete', 'before no_log', 'verdict no_log'];
+    const both = packet(merged, newer, { commits: [older, newer, merged] });
+    const swapped = [older, { ...newer, proof: { ...newer.proof, seq: 0 } }, merged];
+    expect([unequal(both, null), unequal(packet(merged, older, { commits: swapped }), null)]).toEqual([open, open]);
+  });
+
   it('that leaves out an older parent, or one that was never recorded, is equal by the log', () => {
     const honest = withAdmitting({ limit: 100 });
     expect(unequal(honest.packet, loggedOf(honest.packet, honest.steps))).toEqual(['equal']);

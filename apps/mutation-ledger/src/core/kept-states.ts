@@ -3,7 +3,7 @@
 // Boundary: reads rows of one run; holds no rule.
 import type { StateView } from '@recourse/event-log';
 import type { Json } from '@recourse/kernel';
-import { commitBefore, restoredState } from '@recourse/lineage';
+import { commitBefore, restoredState, stepBefore } from '@recourse/lineage';
 import type { StateHolder } from '@recourse/lineage';
 import type { Checkpoint } from '@recourse/messages';
 import type { Commit } from '../rules/commit/commit.messages.js';
@@ -20,17 +20,12 @@ export function keptState(state: StateView, runId: string, commitId: string | nu
   return restored.ok ? restored.state : null;
 }
 
-/** The state that the gate of a commit was run against; null where it is not kept. Parents are those it was committed with. */
-export function stateOfGate(state: StateView, checkpoint: Checkpoint): Json | null {
+/** The state that the gate of a commit was run against; null where it is not kept. Parents are those it was committed with; `recordedSeq` is null while it is being recorded. */
+export function stateOfGate(state: StateView, checkpoint: Checkpoint, recordedSeq: number | null): Json | null {
   const { run_id: runId } = checkpoint;
   const before = commitBefore(checkpoint, (id) => {
     const commit = commitIn(state, runId, id);
-    if (commit !== undefined)
-      return {
-        hasState: commit.checkpoint.state !== null,
-        parents: commit.checkpoint.parents,
-        seq: commit.recorded_seq,
-      };
+    if (commit !== undefined) return stepBefore(commit, recordedSeq);
     const effect = mutationIn(state, runId, id);
     return effect === undefined ? undefined : { hasState: false, parents: effect.execution.derived_from, seq: 0 };
   });

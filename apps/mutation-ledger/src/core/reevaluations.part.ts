@@ -69,7 +69,7 @@ export function againstEarlierVersion(
     { tenant, run_id, commit_id, bundle, bundle_version, gate_inputs: inputs },
     standing,
     job === undefined ? undefined : jobOf(job),
-    { stateOf: () => stateOfGate(state, checkpoint), rollbackOf: rollbackOfIn(state), now, policy },
+    { stateOf: () => stateOfGate(state, checkpoint, null), rollbackOf: rollbackOfIn(state), now, policy },
   );
 }
 
@@ -130,7 +130,7 @@ export function onReevaluationDue(
     isOver,
     stateOf: ({ run_id, commit_id }) => {
       const commit = commitIn(state, run_id, commit_id);
-      return commit === undefined ? null : stateOfGate(state, commit.checkpoint);
+      return commit === undefined ? null : stateOfGate(state, commit.checkpoint, commit.recorded_seq);
     },
     rollbackOf: rollbackOfIn(state),
     now,

@@ -2,7 +2,7 @@
 //
 // Boundary: pure; reads rows of the run as people may see them. The policy is the registry's, and put in by who asks both.
 import { canonicalJson, sha256Hex } from '@recourse/kernel';
-import { commitBefore, PACKET_FORMAT, packedCheckpoint, statePath } from '@recourse/lineage';
+import { commitBefore, PACKET_FORMAT, packedCheckpoint, statePath, stepBefore } from '@recourse/lineage';
 import type { Before, PackedCommit, PackedState, Packet, Restored } from '@recourse/lineage';
 import type { Checkpoint, Payload } from '@recourse/messages';
 import type { Commit } from '../rules/commit/commit.messages.js';
@@ -32,12 +32,7 @@ export function packetParts(
       : commitBefore(target.checkpoint, (id) => {
           const commit = commitOf.get(id);
           // Parents as they were committed: those the id is the hash of, whatever reattaching changed since.
-          if (commit !== undefined)
-            return {
-              hasState: commit.checkpoint.state !== null,
-              parents: commit.checkpoint.parents,
-              seq: commit.recorded_seq,
-            };
+          if (commit !== undefined) return stepBefore(commit, target.recorded_seq);
           const effect = effectOf.get(id);
           return effect === undefined ? undefined : { hasState: false, parents: effect.execution.derived_from, seq: 0 };
         });

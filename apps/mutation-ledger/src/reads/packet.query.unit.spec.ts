@@ -94,6 +94,17 @@ describe('the packet of a commit', () => {
     });
   });
 
+  it('goes back through what was recorded before it alone: its gate did not see a parent that came late', () => {
+    const log = ledger();
+    log.entries.append('orders', bundleRegistered('orders', []));
+    const [early, late] = [commit('early', { whole: { n: 1 } }), commit('late', { whole: { n: 2 } })];
+    const gate = gateOf('orders', { total: 1 });
+    const merged = commit('merged', { parents: [late.ref, early.ref], whole: { n: 3 }, gate });
+    for (const one of [early, merged, late]) log.run.when(committed(one), NOW);
+    const made = packetFor(log, merged);
+    expect([made.before?.commit_id, idsIn(made)]).toEqual([early.id, new Set([early.id, merged.id])]);
+  });
+
   it('holds nothing that was erased or cannot be opened, and says so', () => {
     const sealed = packetFor(on, gated, (one) => {
       const { gate, state } = one.checkpoint;

@@ -22,6 +22,20 @@ export interface Before {
   readonly isTooFar: boolean;
 }
 
+/** A recorded commit as a step before another; undefined where it was recorded after that one, whose gate did not see it. */
+export function stepBefore(
+  {
+    checkpoint: { state, parents },
+    recorded_seq: seq,
+  }: {
+    readonly checkpoint: { readonly state: unknown; readonly parents: readonly CommitRef[] };
+    readonly recorded_seq: number;
+  },
+  thatSeq: number | null,
+): WalkStep | undefined {
+  return thatSeq !== null && seq > thatSeq ? undefined : { hasState: state !== null, parents, seq };
+}
+
 /** Finds the commit whose state a step went on from. A delta names it; else fallen or not, as it stood when the gate was run. */
 export function commitBefore(
   {
