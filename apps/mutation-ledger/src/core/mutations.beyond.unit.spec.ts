@@ -92,6 +92,28 @@ describe.each(WAYS)('a fall beyond its bound, $way', ({ isRebuilt }) => {
     ).toEqual([0, ...Array.from({ length: 11 }, () => 1)]);
   });
 
+  it('gives a commit to a person once, also where it comes by a second way after they have looked', () => {
+    const { run, fallen } = start();
+    const root = commit('root');
+    const [left, right] = [commit('left', { parents: [root.ref] }), commit('right', { parents: [root.ref] })];
+    const old = commit('old', { parents: [left.ref, right.ref] });
+    for (const one of [root, old]) run.when(committed(one), NOW);
+    for (const one of [left, right]) run.when(committed(one), LATER - MINUTE_MS);
+    const listed = () => run.records().filter(({ type }) => type === 'RollbackOutOfBand').length;
+    const waiting = [rollback(root)];
+    for (let turn = 0; waiting.length > 0 && turn < TURNS_MAX; turn += 1) {
+      run.when(waiting.shift()!, LATER + turn);
+      waiting.push(...told(run, fallen));
+      if (run.rows('rollback').every(({ doc }) => doc['phase'] !== 'beyond')) continue;
+      const about = { run_id: RUN, mutation_id: old.id, verdict: 'stands', reason: 'looked at it' };
+      run.when(command('ReviewOutOfBand', envelope('olga', ['approver'], {}), about), LATER + turn);
+    }
+    expect([listed(), run.rows('rollback').find(({ doc }) => doc['mutation_id'] === old.id)?.doc['phase']]).toEqual([
+      1,
+      'reviewed',
+    ]);
+  });
+
   it('goes on to what was made later of a commit that it passed, by another way', () => {
     const on = start();
     const [root, old] = [commit('root'), commit('other')];

@@ -44,15 +44,16 @@ export function hasPassed(standing: Pick<RollbackDoc, 'phase' | 'passed'> | unde
   if (standing?.phase === 'marked') return true;
   const passed = standing?.passed;
   if (passed === undefined || root === null || root.bound_at === null) return false;
-  return (
-    passed.roots.includes(root.rollback_id) || (passed.roots.length >= ROOTS_MAX && passed.bound_at <= root.bound_at)
-  );
+  return isOfRoot(passed, root) || (passed.roots.length >= ROOTS_MAX && passed.bound_at <= root.bound_at);
+}
+
+function isOfRoot(passed: RollbackDoc['passed'], root: Evidence['root']): boolean {
+  return root !== null && passed?.roots.includes(root.rollback_id) === true;
 }
 
 /** The roots whose fall went on behind a commit, with that of one more. */
 export function passedWith({ passed }: Pick<RollbackDoc, 'passed'>, { root }: Evidence): Pick<RollbackDoc, 'passed'> {
-  if (root === null || root.bound_at === null || passed?.roots.includes(root.rollback_id) === true)
-    return passed === undefined ? {} : { passed };
+  if (root === null || root.bound_at === null || isOfRoot(passed, root)) return passed === undefined ? {} : { passed };
   return {
     passed: {
       roots: [...(passed?.roots ?? []), root.rollback_id].slice(-ROOTS_MAX),
@@ -70,7 +71,7 @@ export function outOfBand(
   now: number,
   policy: Reviewing,
 ): MutationRecord | null {
-  return isSettledFor(standing, about.evidence.event_id) ? null : listed(about, now, policy);
+  return isSettledFor(standing, about.evidence) ? null : listed(about, now, policy);
 }
 
 /** What a held trigger hid comes back to the list once a person has rejected that trigger; not what a person has left standing before. */
@@ -84,16 +85,16 @@ function isLeft({ reviewed }: RollbackDoc): boolean {
   return reviewed?.verdict === 'stands';
 }
 
-function isSettledFor(standing: RollbackDoc | undefined, eventId: string): boolean {
+function isSettledFor(standing: RollbackDoc | undefined, evidence: Evidence): boolean {
   switch (standing?.phase) {
     case undefined:
       return false;
     case 'held':
-      return isLeft(standing) ? isOfFall(standing, eventId) : standing.beyond !== null;
+      return isLeft(standing) ? isOfFall(standing, evidence) : standing.beyond !== null;
     case 'rejected':
-      return isLeft(standing) && isOfFall(standing, eventId);
+      return isLeft(standing) && isOfFall(standing, evidence);
     case 'reviewed':
-      return isOfFall(standing, eventId);
+      return isOfFall(standing, evidence);
     case 'opened':
     case 'escalated':
     case 'beyond':
@@ -102,8 +103,9 @@ function isSettledFor(standing: RollbackDoc | undefined, eventId: string): boole
   }
 }
 
-function isOfFall({ beyond }: RollbackDoc, eventId: string): boolean {
-  return beyond?.evidence.event_id === eventId;
+/** One fall comes by each of its ways, under an event of each. */
+function isOfFall({ beyond, passed }: RollbackDoc, { event_id, root }: Evidence): boolean {
+  return beyond?.evidence.event_id === event_id || isOfRoot(passed, root);
 }
 
 function listed(
