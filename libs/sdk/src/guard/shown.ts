@@ -7,6 +7,7 @@
 //       list, null stands in its place.
 //   S2. The provider's handle is left out wherever it stands alone, and cut out of a text, or the name of a member, that holds it
 //       between other signs than letters and digits; one that is a public member as well is no secret. Encoded it is not known.
+//       A number is no handle where it is the part of a decimal, nor one short enough where it is that of a date or a time.
 //   S3. Nothing else changes.
 import { pointerOf, readPointer, reversalCallsOf } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
@@ -79,5 +80,17 @@ const CUT = '…';
 function cut(text: string, handle: string | null): string {
   if (handle === null || handle === '') return text;
   const literal = handle.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  return text.replace(new RegExp(String.raw`(?<![\p{L}\p{N}])${literal}(?![\p{L}\p{N}])`, 'gu'), CUT);
+  const joined = joining(handle);
+  const [before, after] = joined === null ? ['', ''] : [String.raw`|\d${joined}`, String.raw`|${joined}\d`];
+  const alone = String.raw`(?<![\p{L}\p{N}]${before})${literal}(?![\p{L}\p{N}]${after})`;
+  return text.replace(new RegExp(alone, 'gu'), CUT);
+}
+
+/** Longest part of a date: its year. */
+const DATE_PART = 4;
+
+/** Signs that make one number, date or time of a handle and the digits beyond; null for one that is no number. */
+function joining(handle: string): string | null {
+  if (!/^\d+$/.test(handle)) return null;
+  return handle.length > DATE_PART ? String.raw`\.` : '[-.:+]';
 }

@@ -35,6 +35,17 @@ describe('what an agent sees of an answer', () => {
     expect(shownOf({ text: 'é7 7é 17 x-7' }, {}, '7')).toEqual({ text: 'é7 7é 17 x-…' });
   });
 
+  it('is no part of a date, a time or a decimal where the handle is a number', () => {
+    const text = 'refund 11 of 2026-11-29T12:11:02+11:00, 10.11 EUR, x-11, 11.';
+    expect(shownOf({ text }, {}, '11')).toEqual({
+      text: 'refund … of 2026-11-29T12:11:02+11:00, 10.11 EUR, x-…, ….',
+    });
+    expect(shownOf({ text: '[10,11] v2/11 order-5-471100 1.471100' }, {}, '11')).toEqual({
+      text: '[10,…] v2/… order-5-471100 1.471100',
+    });
+    expect(shownOf({ text: 'order-5-471100 1.471100' }, {}, '471100')).toEqual({ text: 'order-5-… 1.471100' });
+  });
+
   it('keeps what the contract calls public, also where it is the handle', () => {
     const open = { reversal_args: { number: { from: 'result', path: '/number', is_public: true } } } as const;
     expect(shownOf({ number: 17, text: 'opened 17' }, open, '17')).toEqual({ number: 17, text: 'opened 17' });
