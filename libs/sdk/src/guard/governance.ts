@@ -10,7 +10,7 @@ import type { Verdict } from '@recourse/contract';
 import { personKey } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { EntryKind } from '@recourse/messages';
-import type { Entries, RegisteredEntry } from '../entries/entries.port.js';
+import type { Entries, EntriesAnswer, RegisteredEntry } from '../entries/entries.port.js';
 import { standingNamed } from '../entries/named.js';
 import type { Action } from '../producer/producer.js';
 import type { GuardedCall, GuardOptions, GuardTroubleCode } from './guard.messages.js';
@@ -88,12 +88,25 @@ async function read<Kind extends EntryKind>(
   kind: Kind,
   tenant: string,
 ): Promise<readonly RegisteredEntry<Kind>[] | Objection> {
-  const answer = await entries.standing(kind, tenant);
+  const answer = await standing(entries, kind, tenant);
   if (answer.kind === 'read') return answer.entries;
   const { cause } = answer;
   if (isForeign(cause))
     return { code: 'TENANT_FOREIGN', reason: `the token speaks for another tenant than ${tenant}: ${textOf(cause)}` };
   return { code: 'REGISTRY_UNAVAILABLE', reason: `nobody knows which ${kind} stands: ${textOf(cause)}` };
+}
+
+/** A port that throws in spite of its word says nothing: what the guard reserved and staged is given back all the same. */
+async function standing<Kind extends EntryKind>(
+  entries: Entries,
+  kind: Kind,
+  tenant: string,
+): Promise<EntriesAnswer<Kind>> {
+  try {
+    return await entries.standing(kind, tenant);
+  } catch (cause) {
+    return { kind: 'unavailable', cause };
+  }
 }
 
 /** Did the registry refuse to answer for the tenant? By its code: who guards is no client of services. */

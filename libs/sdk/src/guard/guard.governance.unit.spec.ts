@@ -88,6 +88,10 @@ describe('a guarded tool that waits before it is called', () => {
       entries.isAway = true;
       return 'REGISTRY_UNAVAILABLE';
     },
+    'the registry throws': (entries: MemoryEntries) => {
+      entries.standing = () => Promise.reject(new Error('socket hang up'));
+      return 'REGISTRY_UNAVAILABLE';
+    },
   } as const satisfies Record<string, (entries: MemoryEntries) => string>;
 
   it.each(Object.keys(changed) as (keyof typeof changed)[])(
