@@ -4,8 +4,8 @@
 //
 // Invariants
 //   K1. Nobody is told twice: what was ever queued for an endpoint is not queued again.
-//   K2. An endpoint that hears of ten thousand things at once hears of one a second, the soonest deadline first, and of CATCH_UP_MAX at
-//       one start; the next start goes on.
+//   K2. An endpoint that hears of ten thousand things at once hears of one a second, the soonest deadline first, and has CATCH_UP_MAX
+//       before it at the most, whichever process queued them; the next start goes on behind what is queued still.
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
 import { waitingTo } from '../rules/delivery/occasion.decisions.js';
 import type { WaitingThing } from '../rules/item/item.messages.js';
@@ -13,14 +13,14 @@ import { isOpenedIn, keyOf } from '../rules/item/item.messages.js';
 import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
 import type { ItemPlace, NotifierStore } from '../store/notifier-store.port.js';
 
-/** Notices to one endpoint at one start: a quarter of an hour of them. */
+/** Notices that one endpoint has before it: a quarter of an hour of them. */
 export const CATCH_UP_MAX = 1_000;
 const EVERY_MS = 1_000;
 /** Things that are looked at in one question. */
 const PAGE = 500;
 
 export interface CatchUpOptions {
-  readonly store: Pick<NotifierStore, 'items' | 'queuedOnce'>;
+  readonly store: Pick<NotifierStore, 'items' | 'queuedOnce' | 'list'>;
   readonly endpoints: readonly Endpoint[];
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -47,7 +47,7 @@ export class CatchUp {
   async #look(): Promise<readonly Delivery[]> {
     const { store, endpoints, now } = this.options;
     const at = now();
-    const paced = new Paced(at);
+    const paced = new Paced(at, await this.#queuedAt(at));
     for (let after: ItemPlace | undefined; ;) {
       const things = await store.items({ countMax: PAGE, ...(after === undefined ? {} : { after }) });
       const deliveries = things.flatMap((thing) => waitingTo(thing, endpoints, at));
@@ -59,14 +59,30 @@ export class CatchUp {
       after = placeOf(last);
     }
   }
+
+  /** How many are queued for each endpoint, but for reminders that are due behind the last slot. */
+  async #queuedAt(at: number): Promise<ReadonlyMap<string, number>> {
+    const { store, endpoints } = this.options;
+    const counts = new Map<string, number>();
+    for (const { name: endpoint } of endpoints) {
+      const queued = await store.list({ endpoint, state: 'queued', countMax: 2 * CATCH_UP_MAX });
+      counts.set(endpoint, queued.filter(({ nextAt }) => nextAt < at + CATCH_UP_MAX * EVERY_MS).length);
+    }
+    return counts;
+  }
 }
 
-/** One after the other to each endpoint. */
+/** One after the other to each endpoint, behind what is queued for it. */
 class Paced {
   readonly all: Delivery[] = [];
-  readonly #counts = new Map<string, number>();
+  readonly #counts: Map<string, number>;
 
-  constructor(private readonly now: number) {}
+  constructor(
+    private readonly now: number,
+    queued: ReadonlyMap<string, number>,
+  ) {
+    this.#counts = new Map(queued);
+  }
 
   isFull(endpoint: string): boolean {
     return this.#countOf(endpoint) >= CATCH_UP_MAX;

@@ -70,12 +70,16 @@ function follower(log: Log, store: FollowedStore, now = NOW, endpoints: readonly
   return new LogFollower({ topic: log.topic, partition: 0, log, catchUp: new CatchUp(common), ...common });
 }
 
-type FollowedStore = Pick<NotifierStore, 'position' | 'things' | 'take' | 'beginAnew' | 'items' | 'queuedOnce'>;
+type FollowedStore = Pick<
+  NotifierStore,
+  'position' | 'things' | 'take' | 'beginAnew' | 'items' | 'queuedOnce' | 'list'
+>;
 
 function storeOf(store: MemoryNotifierStore): FollowedStore {
   return {
     items: (query) => store.items(query),
     queuedOnce: (ids) => store.queuedOnce(ids),
+    list: (query) => store.list(query),
     position: (topic, partition) => store.position(topic, partition),
     things: (keys) => store.things(keys),
     take: (taken) => store.take(taken),
@@ -234,7 +238,8 @@ describe('an endpoint that began to hear of what waits already', () => {
     return {
       log,
       store,
-      restart: (endpoints = [PAGER], of: FollowedStore = store) => follower(log, of, NOW, endpoints).readOn(),
+      restart: (endpoints = [PAGER], of: FollowedStore = store, now = NOW) =>
+        follower(log, of, now, endpoints).readOn(),
     };
   }
 
@@ -293,7 +298,15 @@ describe('an endpoint that began to hear of what waits already', () => {
       [`s${String(count - 2)}`, NOW + 2_000],
     ]);
     expect(queued).toHaveLength(CATCH_UP_MAX);
+    // Another process: what is still queued counts, and the rest comes behind it.
     await restart(plain);
-    expect(await store.list({ countMax: 2 * count, state: 'queued' })).toHaveLength(count);
+    expect(await store.list({ countMax: 2 * count, state: 'queued' })).toHaveLength(CATCH_UP_MAX);
+    const now = NOW + 3_000;
+    for (const told of await store.claim({ endpoint: 'pager', now: NOW + 2_000, until: now, countMax: 9 }))
+      await store.settle(told, { event: 'Delivered', error: null, nextAt: now, closesEndpoint: false }, now);
+    await restart(plain, store, now);
+    const left = await store.list({ countMax: 2 * count, state: 'queued' });
+    expect(left).toHaveLength(count - 3);
+    expect(new Set(left.map(({ nextAt }) => nextAt)).size).toBe(left.length);
   });
 });
