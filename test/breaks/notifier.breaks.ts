@@ -176,6 +176,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (fromSeq < 0) return Promise.resolve(false);',
   },
   {
+    id: 'p12-new-endpoint-flooded-by-replicas',
+    requirement: 'P12/told',
+    spec: 'apps/notifier/src/follower/log-follower.unit.spec.ts',
+    test: 'an endpoint that began to hear of what waits already hears of one a second, the soonest deadline first, and of so many at one start',
+    file: 'apps/notifier/src/follower/catch-up.ts',
+    find: 'this.#counts = new Map(queued);',
+    replace: 'this.#counts = new Map([...queued].slice(queued.size));',
+  },
+  {
     id: 'p12-new-endpoint-flooded',
     requirement: 'P12/told',
     spec: 'apps/notifier/src/follower/log-follower.unit.spec.ts',
