@@ -568,8 +568,17 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/auditor/src/auditor.unit.spec.ts',
     test: 'an auditor whose broker says where logs end, and hands out nothing is not ready and says why, raises no alarm, and goes on once it has them',
     file: 'apps/auditor/src/follower/log-follower.ts',
-    find: 'if (records.length === 0) throw handsOutNothing(this, this.#headOffset);',
+    find: 'if (nextOffset <= this.#headOffset) throw handsOutNothing(this, this.#headOffset);',
     replace: '',
+  },
+  {
+    id: 'l13-marker-for-nothing',
+    requirement: 'L13/transactions',
+    spec: 'apps/auditor/src/auditor.unit.spec.ts',
+    test: 'an alarm is raised on a log of which the last signed record was replaced by the end of a transaction',
+    file: 'apps/auditor/src/follower/log-follower.ts',
+    find: 'if (nextOffset <= this.#headOffset)',
+    replace: 'if (records.length === 0)',
   },
   {
     id: 'l13-nothing-for-the-end-of-an-audit',

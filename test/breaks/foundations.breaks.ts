@@ -428,6 +428,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return batch.length <= header.count;',
   },
   {
+    id: 'logs-forged-begin-before-a-marker',
+    requirement: 'P1/signed',
+    spec: 'libs/kafka/src/signed/signed.kafka.unit.spec.ts',
+    test: 'a log whose owner signs is read on where a stranger claims that a batch goes on and only the end of a transaction lies behind it',
+    file: 'libs/kafka/src/signed/signed-reader.ts',
+    find: 'nextOffset <= from && from < high',
+    replace: 'from < high',
+  },
+  {
     id: 'wires-bytes-unsigned',
     requirement: 'L14/signed',
     spec: 'libs/kafka/src/signed/signed.kafka.unit.spec.ts',

@@ -130,6 +130,15 @@ export const BREAKS: readonly Break[] = [
       'if (head.offset > end && (await holdsMore(reader, { log, partition, end }, head))) behind.set(partition, end);',
   },
   {
+    id: 'p2-marker-for-nothing',
+    requirement: 'L13/transactions',
+    spec: 'libs/service/src/projection-end.unit.spec.ts',
+    test: 'the end of a log is reached before the end of a transaction, which is no record, and is not told where nothing is handed out',
+    file: 'libs/service/src/projection-end.ts',
+    find: 'if (nextOffset <= offset) throw',
+    replace: 'if (records.length === 0) throw',
+  },
+  {
     id: 'p2-look-shared-with-who-asked-later',
     requirement: 'P2',
     spec: 'libs/service/src/projection-end.unit.spec.ts',

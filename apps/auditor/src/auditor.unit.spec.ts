@@ -207,6 +207,16 @@ describe('an alarm', () => {
     expect(cluster.alarms()).toEqual([`rewritten in ${LOG}/0`]);
   });
 
+  it('is raised on a log of which the last signed record was replaced by the end of a transaction', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(8);
+    await cluster.turn();
+    cluster.cut(7);
+    await cluster.broker.transaction(LOG, 0, []).abort();
+    await cluster.turn();
+    expect([cluster.alarms(), cluster.auditor.health().trouble]).toEqual([[`cut_tail in ${LOG}/0`], {}]);
+  });
+
   it('calls it a restored backup when several logs lost their tails at once', async () => {
     const cluster = await AuditedCluster.start();
     await cluster.write(4);

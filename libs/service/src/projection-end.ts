@@ -222,14 +222,13 @@ async function holdsMore(
   head: Head & Pick<ProjectedHead, 'offset'>,
 ): Promise<boolean> {
   for (let offset = head.offset; offset < end;) {
-    const { records } = await reader.read(log, partition, offset);
-    const last = records.at(-1);
-    if (last === undefined) throw handsOutNothing({ topic: log, partition }, offset);
+    const { records, nextOffset } = await reader.read(log, partition, offset);
+    if (nextOffset <= offset) throw handsOutNothing({ topic: log, partition }, offset);
     for (const { key, value } of records) {
       const next = key === null ? null : readHead(value);
       if (next !== null && judge(head, next) === 'accepted') return true;
     }
-    offset = last.offset + 1;
+    offset = nextOffset;
   }
   return false;
 }

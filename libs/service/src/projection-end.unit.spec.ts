@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { frameOf, genesisHash } from '@recourse/chain';
 import type { ProjectedHead } from '@recourse/event-log';
-import type { RawReader } from '@recourse/kafka';
+import type { FetchedBatch, RawReader } from '@recourse/kafka';
 import { Failure, partitionForKey } from '@recourse/kernel';
 import { ProjectionEnd } from './projection-end.js';
 
@@ -37,6 +37,7 @@ describe('the end of a log', () => {
   let isBrokerAway: boolean;
   let isBrokerSilent: boolean;
   let here: number | null;
+  let handedOut: (batch: FetchedBatch) => FetchedBatch;
   let readAnew: () => void;
 
   beforeEach(() => {
@@ -48,6 +49,7 @@ describe('the end of a log', () => {
     isBrokerAway = false;
     isBrokerSilent = false;
     here = null;
+    handedOut = (batch) => batch;
     readAnew = () => undefined;
   });
 
@@ -59,17 +61,18 @@ describe('the end of a log', () => {
     },
     readMany: () => Promise.reject(new Error('not read')),
     read: (topic, partition, from) =>
-      Promise.resolve({
-        topic,
-        partition,
-        fetchedOffset: from,
-        nextOffset: Math.min(from + 1, records.length),
-        high: records.length,
-        // One record a fetch: the tail is read on until its end.
-        records: records
-          .slice(from, from + 1)
-          .map((value) => ({ offset: from, timestamp: 0, key: Buffer.from('k'), value, headers: {} })),
-      }),
+      Promise.resolve(
+        handedOut({
+          topic,
+          partition,
+          fetchedOffset: from,
+          nextOffset: Math.min(from + 1, records.length),
+          // One record a fetch: the tail is read on until its end.
+          records: records
+            .slice(from, from + 1)
+            .map((value) => ({ offset: from, timestamp: 0, key: Buffer.from('k'), value, headers: {} })),
+        }),
+      ),
     close: () => {
       closed += 1;
       return Promise.resolve();
@@ -154,6 +157,18 @@ describe('the end of a log', () => {
     expect([await end().isReached(LOG), waits]).toEqual([true, 0]);
     records.push(record(2, HASH));
     expect(await end().isReached(LOG)).toBe(false);
+  });
+
+  it('is reached before the end of a transaction, which is no record, and is not told where nothing is handed out', async () => {
+    records = [record(1, FIRST), record(2, HASH)];
+    head = headAt(1, 1);
+    const given = (nextOffset: number): void => {
+      handedOut = (batch) => (batch.fetchedOffset === 1 ? { ...batch, records: [], nextOffset } : batch);
+    };
+    given(2);
+    expect([await end().isReached(LOG), waits]).toEqual([true, 0]);
+    given(1);
+    await expect(end().isReached(LOG)).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
   });
 
   it('cannot be told while the broker is away, and is asked with a new reader after', async () => {

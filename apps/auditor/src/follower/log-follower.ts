@@ -101,8 +101,8 @@ export class LogFollower implements FollowedPartition {
       await this.#readAnew();
       return;
     }
-    const { records } = await reader.read(topic, partition, this.#headOffset, 1);
-    if (records.length === 0) throw handsOutNothing(this, this.#headOffset);
+    const { records, nextOffset } = await reader.read(topic, partition, this.#headOffset, 1);
+    if (nextOffset <= this.#headOffset) throw handsOutNothing(this, this.#headOffset);
     const record = records.find(({ offset }) => offset === this.#headOffset);
     await this.#load(record?.value ?? null);
     if (!isRecordOf(record, this.#verifier.head, codecs)) await this.#readAnew();

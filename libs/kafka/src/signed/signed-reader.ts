@@ -129,9 +129,10 @@ class Ahead {
 
   private async readOn(from: number, high: number): Promise<readonly FetchedRecord[]> {
     const { topic, partition } = this.place;
-    const { records } = await (await this.reader()).read(topic, partition, from, FETCH_BYTES);
+    const { records, nextOffset } = await (await this.reader()).read(topic, partition, from, FETCH_BYTES);
     const next = records.filter(({ offset }) => offset >= from);
-    if (next.length === 0 && from < high) throw handsOutNothing(this.place, from);
+    // The end of a transaction is no record, and no batch goes on behind it.
+    if (next.length === 0 && nextOffset <= from && from < high) throw handsOutNothing(this.place, from);
     this.records.push(...next);
     return next;
   }

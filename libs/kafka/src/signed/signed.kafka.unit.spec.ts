@@ -145,6 +145,16 @@ describe('a log whose owner signs', () => {
     expect(values).toEqual(['a', null, 'b', 'c', 'd']);
   });
 
+  it('is read on where a stranger claims that a batch goes on and only the end of a transaction lies behind it', async () => {
+    const scene = await Scene.with(['a']);
+    const claims = `v1 owner ${String(NOW)} 2 ${Buffer.alloc(64).toString('base64')}`;
+    const headers = { [SIGNATURE]: claims };
+    await scene.broker.transaction(LOG, 0, [{ ...recordOf('forged'), headers }]).abort();
+    expect(await scene.read()).toEqual(['a', null]);
+    await scene.append(scene.as('owner'), ['b']);
+    expect(await scene.read()).toEqual(['a', null, 'b']);
+  });
+
   it('makes void a batch of which one octet is another', async () => {
     const scene = await Scene.with(['a']);
     await scene.append(scene.raw(), ['b'], { [SIGNATURE]: await scene.headerAt(0) });
