@@ -5,7 +5,8 @@
 //       takes heads away takes what they showed with them.
 //   C2. A head of nothing covers nothing.
 //   C3. A log whose newest head a named witness did not sign is found, however much older ones cover: two readers may be shown two such heads.
-//   C4. Who holds a head is told when another generation took its place: whoever has the auditor's key says that a person gave it up.
+//   C4. A log is compared with all that the auditor signed of it: to name a witness takes no finding away.
+//   C5. Who holds a head is told when another generation took its place: whoever has the auditor's key says that a person gave it up.
 import type { SignedHead } from '@recourse/audit';
 import { partitionName, withFindings } from './report.js';
 import type { HeadsGivenUp, MaterialFinding } from './findings.js';
@@ -19,7 +20,10 @@ export interface TrustedHeads {
   readonly heads: readonly SignedHead[];
   /** Those among them that the reader brought: they do not go away by what the log of heads says. */
   readonly held: readonly SignedHead[];
-  /** Of each log the newest that the auditor signed without a witness that the reader names: it counts for nothing. */
+  /**
+   * Those that the auditor signed without a witness that the reader names: they cover nothing and prove nothing, and a log has to
+   * agree with them all the same.
+   */
   readonly alone: readonly SignedHead[];
 }
 
@@ -34,6 +38,13 @@ interface Length {
 export function currentHeads(heads: readonly SignedHead[]): readonly SignedHead[] {
   const newest = generationsOf(heads);
   return heads.filter((head) => head.generation === newest.get(nameOf(head)));
+}
+
+/** What a log has to agree with: heads of its newest generation, witnessed or not, and those that the caller holds, of any. */
+export function comparedHeads({ heads, held, alone }: TrustedHeads): ReadonlySet<SignedHead> {
+  const newest = generationsOf(heads);
+  const single = currentHeads(alone).filter((head) => head.generation >= (newest.get(nameOf(head)) ?? 0));
+  return new Set([...currentHeads(heads), ...single, ...held]);
 }
 
 /** The newest generation of each log, by its name. */
@@ -65,7 +76,7 @@ export function uncovered<T extends Length>(lengths: readonly T[], heads: readon
 export function withCoverage(reports: readonly PartitionReport[], trusted: TrustedHeads): readonly PartitionReport[] {
   const { heads, alone } = trusted;
   const [covered, replaced] = [newestOf(heads), givenUp(trusted)];
-  const unwitnessed = new Map(alone.map((head) => [nameOf(head), head]));
+  const unwitnessed = newestAmong(alone);
   const open = new Set(uncovered(reports, heads));
   return reports.map((report, index) => {
     const name = nameOf(report);
@@ -80,12 +91,18 @@ export function withCoverage(reports: readonly PartitionReport[], trusted: Trust
   });
 }
 
+function newestAmong(heads: readonly SignedHead[]): ReadonlyMap<string, SignedHead> {
+  const newest = new Map<string, SignedHead>();
+  for (const head of heads) if (isNewer(head, newest.get(nameOf(head)))) newest.set(nameOf(head), head);
+  return newest;
+}
+
 function aloneIn({ size }: SignedHead, signed: SignedTo | null): MaterialFinding {
   return { kind: 'heads_unwitnessed', size, witnessed: signed?.size ?? 0 };
 }
 
 /** Of two heads of one log: is the first one newer? */
-export function isNewer(
+function isNewer(
   { generation, size }: Pick<SignedHead, 'generation' | 'size'>,
   than: Pick<SignedHead, 'generation' | 'size'> | undefined,
 ): boolean {

@@ -11,7 +11,7 @@ import { createCodecs, recordOf } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { z } from 'zod';
 import { CliProblem } from '../problem.js';
-import { currentHeads, HEADS_TOPIC } from './coverage.js';
+import { comparedHeads, HEADS_TOPIC } from './coverage.js';
 import type { TrustedHeads } from './coverage.js';
 import { filesOf } from './dump.js';
 import { headerOf, loadedCodecs, recordsIn } from './dump-file.js';
@@ -146,10 +146,10 @@ function sayingOf(head: SignedHead): string {
   return `${originOf(head)} ${String(head.size)} ${String(head.nextOffset)} ${head.root.toString('base64')}`;
 }
 
-/** Heads of the newest generation of each log, as a verification compares with them; of those that the caller holds, of any. */
-export function knownOf({ heads, held }: TrustedHeads): KnownHeads {
+/** What a verification compares logs with. */
+export function knownOf(trusted: TrustedHeads): KnownHeads {
   const known = new Map<string, KnownHead[]>();
-  for (const head of new Set([...currentHeads(heads), ...held])) {
+  for (const head of comparedHeads(trusted)) {
     const one = knownHeadOf(head);
     if (one !== null) known.set(treeName(head), [...(known.get(treeName(head)) ?? []), one]);
   }

@@ -1,5 +1,5 @@
 // Heads that witnesses signed, too: without their signatures two readers may be shown two logs.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -22,6 +22,12 @@ beforeAll(async () => {
   await writeSignedDump(join(folder, 'older'), { sizes: [4, 9], count: 12, witnessed: [4] });
   const alone = await writeSignedDump(join(folder, 'alone'), { sizes: [4, 9], count: 12 });
   writeFileSync(join(folder, 'alone.notes'), headsText(alone));
+  const first = await writeSignedDump(join(folder, 'first'), { sizes: [5] });
+  writeFileSync(join(folder, 'first.notes'), headsText(first));
+  await writeSignedDump(join(folder, 'anew'), { sizes: [8], witnessed: [8], mark: 1 });
+  await writeSignedDump(join(folder, 'short'), { sizes: [4], witnessed: [4] });
+  await writeSignedDump(join(folder, 'cut'), { sizes: [4, 9], witnessed: [4] });
+  copyFileSync(join(folder, 'short', `${LOG}-0.jsonl`), join(folder, 'cut', `${LOG}-0.jsonl`));
 });
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -62,6 +68,14 @@ describe('a verification by the key of a witness', () => {
     const begun = await verified('older', ...WITNESS, '--from-head', 'alone.notes');
     expect([kindsOf(begun), ofLog(begun)?.from_seq]).toEqual([['heads_unwitnessed'], 0]);
     expect(kindsOf(await verified('alone'))).toEqual([]);
+  });
+
+  it('compares with heads that the witness did not sign, too: naming it takes no finding away', async () => {
+    for (const more of [[], WITNESS]) {
+      expect(kindsOf(await verified('anew', ...more, '--heads', 'first.notes'))).toEqual(['rewritten']);
+      expect(kindsOf(await verified('short', ...more, '--heads', 'alone.notes'))).toContain('cut_tail');
+      expect(kindsOf(await verified('cut', ...more))).toContain('cut_tail');
+    }
   });
 
   it('wants the signature of each witness that is named', async () => {
