@@ -1017,6 +1017,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (error instanceof Throttled && throttledMs < 0) {',
   },
   {
+    id: 'l13-throttled-others-asked-again',
+    requirement: 'L13/throttled',
+    spec: 'libs/kafka/src/platformatic/raw-reader.kafka.unit.spec.ts',
+    test: 'a raw reader that its broker makes wait keeps what the other brokers gave, and asks none of them again: each gives little within its quota',
+    file: 'libs/kafka/src/platformatic/raw-reader.kafka.ts',
+    find: 'if (found.has(placeOf(of))) continue;',
+    replace: '',
+  },
+  {
     id: 'l13-nothing-for-the-end-of-a-log',
     requirement: 'L13/throttled',
     spec: 'libs/event-log/src/own-log.unit.spec.ts',

@@ -3,7 +3,8 @@
 // Invariants
 //   I1. An empty answer means the end of the partition: what no reader may see is stepped over, a request at a time, each with
 //       its own time.
-//       A broker that makes us wait has given no answer: it is asked again when the wait is over, and not for ever.
+//       A broker that makes us wait has given no answer: it is asked again when the wait is over, and not for ever; what others
+//       gave meanwhile is kept, for within their quotas they would have to give it once more.
 //   I2. An error of a connection costs all of them: the next attempt begins with a new cluster.
 import { listOffsetsV5 } from '@platformatic/kafka';
 import type { Connection } from '@platformatic/kafka';
@@ -69,8 +70,11 @@ export interface ReadFrom {
 
 type Cluster = ReturnType<ReadFrom['cluster']>;
 
-/** What one broker said, by place. */
-type Answer = ReadonlyMap<string, ReadBatch>;
+/** What one broker said, by place; and that it makes us wait for the rest. */
+interface Answer {
+  readonly batches: ReadonlyMap<string, ReadBatch>;
+  readonly throttled: Throttled | null;
+}
 
 export class BrokerRawReader implements RawReader {
   private cluster: Cluster | null = null;
@@ -135,14 +139,16 @@ export class BrokerRawReader implements RawReader {
     return positions.flatMap((position) => found.get(position) ?? []);
   }
 
-  /** One request to each broker. */
-  private stepMany(
+  /** One request to each broker, and another where one made us wait for it. */
+  private async stepMany(
     asked: ReadonlyMap<ReadPosition, number>,
     limits: Required<ReadManyOptions>,
   ): Promise<ReadonlyMap<ReadPosition, ReadBatch>> {
-    return this.attempt(`${String(asked.size)} partitions`, async (cluster) => {
+    const found = new Map<string, ReadBatch>();
+    await this.attempt(`${String(asked.size)} partitions`, async (cluster) => {
       const led = new Map<Connection, (ReadPosition & { readonly of: ReadPosition })[]>();
       for (const [of, offset] of asked) {
+        if (found.has(placeOf(of))) continue;
         const broker = await cluster.leaderOf(of.topic, of.partition);
         led.set(broker, [...(led.get(broker) ?? []), { topic: of.topic, partition: of.partition, offset, of }]);
       }
@@ -154,14 +160,16 @@ export class BrokerRawReader implements RawReader {
           ask: () => pollOf(this.from.fetch(broker, wanted, terms), terms),
         })),
       );
-      const found = new Map(answers.flatMap((answer) => [...answer]));
-      return new Map(
-        [...asked.keys()].flatMap((of) => {
-          const batch = found.get(placeOf(of));
-          return batch === undefined ? [] : [[of, batch] as const];
-        }),
-      );
+      for (const [place, batch] of answers.flatMap(({ batches }) => [...batches])) found.set(place, batch);
+      const waits = answers.find(({ throttled }) => throttled !== null);
+      if (waits?.throttled) throw waits.throttled;
     });
+    return new Map(
+      [...asked.keys()].flatMap((of) => {
+        const batch = found.get(placeOf(of));
+        return batch === undefined ? [] : [[of, batch] as const];
+      }),
+    );
   }
 
   async close(): Promise<void> {
@@ -211,22 +219,24 @@ function putOffBy(error: Throttled, sinceMs: number): number {
   return Math.min(error.waitMs, THROTTLED_MAX_MS - sinceMs);
 }
 
-/** Without a wait every answer counts: all of them are waited for. */
+/** Without a wait every answer counts: all of them are waited for, also where one broker gives some later. */
 async function pollOf(
   asked: Promise<ReadonlyMap<ReadPosition, Fetched>>,
   { waitMs }: FetchLimits,
 ): Promise<Poll<Answer>> {
-  const answer = new Map<string, ReadBatch>();
+  const batches = new Map<string, ReadBatch>();
+  let throttled: Throttled | null = null;
   for (const [position, { failure, isHeld: _held, isUnread: _unread, ...batch }] of await asked) {
-    if (failure !== undefined) throw failure;
-    answer.set(placeOf(position), batch);
+    if (failure instanceof Throttled && waitMs === 0) throttled = failure;
+    else if (failure !== undefined) throw failure;
+    else batches.set(placeOf(position), batch);
   }
   const isNews =
     waitMs > 0 &&
-    [...answer.values()].some(
+    [...batches.values()].some(
       ({ records, fetchedOffset, nextOffset }) => records.length > 0 || nextOffset > fetchedOffset,
     );
-  return { answer, isNews };
+  return { answer: { batches, throttled }, isNews };
 }
 
 function placeOf({ topic, partition }: TopicPartition): string {

@@ -53,6 +53,36 @@ function fetchedAt({ topic, partition, offset }: ReadPosition, failure: Failure 
 const throttles = (count: number, ms: number): readonly Failure[] =>
   Array.from({ length: count }, () => new Throttled('spec/0', ms));
 
+/** A reader of two brokers, each with one partition; the second makes its client wait first, and each that gave records does. */
+function readerOfBrokersWithQuotas(): { readonly reader: BrokerRawReader; readonly given: readonly number[] } {
+  const brokers = [new Connection('first'), new Connection('second')];
+  const [given, heldUntil] = [
+    [0, 0],
+    [0, 1_000],
+  ];
+  let now = 0;
+  const from: ReadFrom = {
+    cluster: () => ({
+      connect: () => Promise.resolve(),
+      leaderOf: (_topic, partition) => Promise.resolve(brokers[partition] ?? new Connection('none')),
+      forget: () => undefined,
+      close: () => Promise.resolve(),
+    }),
+    fetch: (broker, positions) => {
+      const at = brokers.indexOf(broker);
+      const leftMs = (heldUntil[at] ?? 0) - now;
+      if (leftMs <= 0) [given[at], heldUntil[at]] = [(given[at] ?? 0) + 1, now + 3_000];
+      const failure = leftMs > 0 ? new Throttled('spec', leftMs) : undefined;
+      return Promise.resolve(new Map(positions.map((position) => [position, fetchedAt(position, failure)])));
+    },
+    sleep: (ms) => {
+      now += ms;
+      return Promise.resolve();
+    },
+  };
+  return { reader: new BrokerRawReader(from, 'uncommitted'), given };
+}
+
 describe('a raw reader that its broker makes wait', () => {
   it('asks again when the wait is over, as often as that is said: no answer is not the end', async () => {
     const { reader, told } = readerOf(throttles(7, 900));
@@ -65,6 +95,15 @@ describe('a raw reader that its broker makes wait', () => {
     const many = [0, 1].map((partition) => ({ topic: 'spec', partition, offset: 1 }));
     const found = await reader.readMany(many);
     expect([found.map(({ records }) => records.length), told.asked]).toEqual([[2, 2], 5]);
+  });
+
+  it('keeps what the other brokers gave, and asks none of them again: each gives little within its quota', async () => {
+    const { reader, given } = readerOfBrokersWithQuotas();
+    const found = await reader.readMany([0, 1].map((partition) => ({ topic: 'spec', partition, offset: 0 })));
+    expect([found.map(({ records }) => records.length), given]).toEqual([
+      [3, 3],
+      [1, 1],
+    ]);
   });
 
   it('goes on over the same connections', async () => {
