@@ -31,7 +31,7 @@ export function refuseBadAddresses(flags: { readonly [Flag in Name]?: string }, 
     if (problem === undefined) continue;
     if (isOfKind(begins, given))
       throw new CliProblem('ADDRESS_INVALID', `${flag}: ${problem.message}`, 'usage', { remedy: `Write ${range}.` });
-    const shown = given.includes('@') ? 'what it was given' : JSON.stringify(given);
+    const shown = name === 'databaseUrl' || given.includes('@') ? 'what it was given' : JSON.stringify(given);
     throw new CliProblem('ADDRESS_INVALID', `${flag}: ${shown} is no address`, 'usage', {
       remedy: `Write it as ${begins}host:port.`,
     });

@@ -526,6 +526,11 @@ describe('a call that cannot work', () => {
       'what it was given is no address\nWhat to do: Write it as postgres://host:port.',
     ],
     [
+      '--database-url',
+      'host=db.test user=dana password=secret dbname=x',
+      'what it was given is no address\nWhat to do: Write it as postgres://host:port.',
+    ],
+    [
       '--ledger-url',
       'ftp://dana:secret@host',
       'what it was given is no address\nWhat to do: Write it as http://host:port.',
