@@ -1,7 +1,8 @@
 // The public keys of the token issuer: of a file, or of an address.
 //
 // Invariants
-//   K1. An address is asked at the start, again and again until it answers: what is mistyped is told before somebody needs it.
+//   K1. An address is asked at the start, again and again until it gives a key: what is mistyped is told before somebody needs it,
+//       and until then no keys are known.
 //   K2. Keys that are known are kept while the issuer gives no others, so that its outage costs nobody who was let in before.
 //   K3. A token that no known key signed is not refused while the issuer is silent: it may have newer ones.
 import { readFileSync, statSync } from 'node:fs';
@@ -65,15 +66,17 @@ export function keysAt({ url, fetch, freshMs, now = () => performance.now() }: A
     ...(fetch === undefined ? {} : { [customFetch]: fetch }),
   });
   const known = new KnownKeys(now);
-  let failure: Failure | null = null;
+  const hasKeys = (): boolean => (remote.jwks()?.keys.length ?? 0) > 0;
+  let failure = silence(url, 'it has not answered yet');
   const reach = async (): Promise<void> => {
     try {
       await remote.reload();
-      failure = null;
+      failure = silence(url, 'there is none in its set');
     } catch (cause) {
       failure = silence(url, cause);
       throw failure;
     }
+    if (!hasKeys()) throw failure;
   };
   return {
     find: async (header, token) => {
@@ -91,7 +94,7 @@ export function keysAt({ url, fetch, freshMs, now = () => performance.now() }: A
       }
     },
     learn: (terms) => persistently(reach, terms).catch(() => undefined),
-    trouble: () => (remote.jwks() === undefined ? failure : null),
+    trouble: () => (hasKeys() ? null : failure),
   };
 }
 

@@ -76,6 +76,27 @@ describe('the keys of a token issuer at an address', () => {
     expect([found.trouble(), issuer.asked]).toEqual([null, 2]);
   });
 
+  it('are not known before it was heard, nor where it gives none: nobody is let in by them', async () => {
+    const { issuer, found } = issuerWith([]);
+    expect(found.trouble()).toMatchObject({
+      code: 'ISSUER_UNAVAILABLE',
+      detail: 'RECOURSE_JWKS_URL: http://issuer.test/jwks.json gives no keys: it has not answered yet',
+    });
+    const told: string[] = [];
+    await found.learn({
+      signal: new AbortController().signal,
+      onFailure: ({ detail }) => {
+        told.push(detail, String(found.trouble()?.detail));
+      },
+      sleep: () => {
+        issuer.keys = [first.published];
+        return Promise.resolve();
+      },
+    });
+    const none = 'RECOURSE_JWKS_URL: http://issuer.test/jwks.json gives no keys: there is none in its set';
+    expect([told, found.trouble()]).toEqual([[none, none], null]);
+  });
+
   it('are asked for no more once it is over', async () => {
     const { issuer, found } = issuerWith([]);
     issuer.keys = null;
