@@ -43,6 +43,9 @@ describe('what waits for a person', () => {
     ['UNKNOWN_SCHEMA', 'redrive'],
     ['UNFRAMED', 'discard'],
     ['TRUNCATED', 'discard'],
+    ['TRAILING_BYTES', 'discard'],
+    ['REF_RESERVED', 'discard'],
+    ['RECORD_TOO_LARGE', 'discard'],
   ])('of a parked record names what works: %s', (reason, verb) => {
     const item = { ...OPEN, kind: 'parked' as const, reason };
     expect(shownItem({ ...WAITING, id: 'pk_1', item }, 0).way_out).toBe(`recourse parked ${verb} pk_1`);
