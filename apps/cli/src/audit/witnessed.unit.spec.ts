@@ -25,6 +25,7 @@ beforeAll(async () => {
   const first = await writeSignedDump(join(folder, 'first'), { sizes: [5] });
   writeFileSync(join(folder, 'first.notes'), headsText(first));
   await writeSignedDump(join(folder, 'anew'), { sizes: [8], witnessed: [8], mark: 1 });
+  await writeSignedDump(join(folder, 'renewed'), { sizes: [8], witnessed: [8], mark: 1, generation: 1 });
   await writeSignedDump(join(folder, 'short'), { sizes: [4], witnessed: [4] });
   await writeSignedDump(join(folder, 'cut'), { sizes: [4, 9], witnessed: [4] });
   copyFileSync(join(folder, 'short', `${LOG}-0.jsonl`), join(folder, 'cut', `${LOG}-0.jsonl`));
@@ -72,6 +73,8 @@ describe('a verification by the key of a witness', () => {
 
   it('compares with heads that the witness did not sign, too: naming it takes no finding away', async () => {
     for (const more of [[], WITNESS]) {
+      const renewed = kindsOf(await verified('renewed', ...more, '--heads', 'first.notes'));
+      expect(renewed).toEqual(['heads_given_up', 'rewritten']);
       expect(kindsOf(await verified('anew', ...more, '--heads', 'first.notes'))).toEqual(['rewritten']);
       expect(kindsOf(await verified('short', ...more, '--heads', 'alone.notes'))).toContain('cut_tail');
       expect(kindsOf(await verified('cut', ...more))).toContain('cut_tail');
