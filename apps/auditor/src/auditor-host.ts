@@ -4,7 +4,8 @@
 //
 // Invariants
 //   H1. Before it follows it is not ready, and says what is in the way.
-//   H2. What a failed attempt opened is closed, and the next one begins anew: nothing half read is gone on with.
+//   H2. A stop waits for no log that is being read: reading is given up, and what was read is closed when nobody uses it.
+//   H3. What a failed attempt opened is closed, and the next one begins anew: nothing half read is gone on with.
 import { persistently } from '@recourse/kernel';
 import type { Logger } from '@recourse/telemetry';
 import type { Auditor } from './auditor.js';
@@ -16,6 +17,9 @@ export interface OpenedAuditor {
   readonly auditor: Pick<Auditor, 'start' | 'stop' | 'health'>;
   /** Reads what was signed. Errors: those of the cluster. */
   prepare(): Promise<void>;
+  /** Gives up what it reads, and waits for, of others. */
+  interrupt(): Promise<void>;
+  /** Closes the rest, once it has stopped. */
   close(): Promise<void>;
 }
 
@@ -65,8 +69,10 @@ export class AuditorHost {
   /** An attempt that is under way is not waited for: it closes what it opened. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#opened?.auditor.stop();
-    await this.#opened?.close();
+    const opened = this.#opened;
+    if (opened === null) return;
+    await Promise.all([opened.auditor.stop(), opened.interrupt()]);
+    await opened.close();
   }
 
   async #open(): Promise<void> {
@@ -75,7 +81,7 @@ export class AuditorHost {
       await opened.prepare();
       this.#stopping.signal.throwIfAborted();
     } catch (cause) {
-      await opened.close().catch(() => undefined);
+      await Promise.allSettled([opened.interrupt(), opened.close()]);
       throw cause;
     }
     [this.#opened, this.#inTheWay] = [opened, null];

@@ -20,10 +20,14 @@ function hostOf(failures: readonly (Failure | null)[]): {
       const opened: OpenedAuditor = {
         auditor: {
           start: () => done.push('started'),
-          stop: () => Promise.resolve(void done.push('stopped')),
+          stop: async () => {
+            while (!done.includes('interrupted')) await Promise.resolve();
+            done.push('stopped');
+          },
           health: () => ({ ready: true, trouble: {}, alarms: 2 }),
         },
         prepare: () => (failure === null ? Promise.reject(away) : Promise.resolve()),
+        interrupt: () => Promise.resolve(void done.push('interrupted')),
         close: () => Promise.resolve(void done.push('closed')),
       };
       return Promise.resolve(opened);
@@ -70,7 +74,7 @@ describe('an auditor whose cluster is away when it starts', () => {
     await turn();
     pauses.shift()?.();
     await started;
-    expect(done).toEqual(['opened', 'closed', 'opened', 'started']);
+    expect(done).toEqual(['opened', 'interrupted', 'closed', 'opened', 'started']);
   });
 
   it('ends at once when it is told to', async () => {
@@ -89,10 +93,10 @@ describe('an auditor whose cluster is away when it starts', () => {
 });
 
 describe('an auditor that follows', () => {
-  it('is stopped before what it reads is closed', async () => {
+  it('is stopped by giving up what it reads, and before the rest is closed', async () => {
     const { host, done } = hostOf([]);
     await host.start();
     await host.stop();
-    expect(done).toEqual(['opened', 'started', 'stopped', 'closed']);
+    expect(done).toEqual(['opened', 'started', 'interrupted', 'stopped', 'closed']);
   });
 });

@@ -63,6 +63,8 @@ export class AuditedCluster {
   readonly clock = new ManualClock(1_800_000_000_000);
   /** The broker says where what is followed ends, and hands out nothing. */
   handsOutNothing = false;
+  /** Called as the auditor reads of what it follows. */
+  onRead: () => void = () => undefined;
   #codecs: Codecs = createCodecs(this.registry.forActor('owner'));
   #heads = new Map<number, Head>();
   #trees = new Map<string, Disk>();
@@ -130,6 +132,7 @@ export class AuditedCluster {
     return {
       ...reader,
       read: async (...asked) => {
+        this.onRead();
         const batch = await reader.read(...asked);
         return this.handsOutNothing ? { ...batch, records: [], nextOffset: batch.fetchedOffset } : batch;
       },

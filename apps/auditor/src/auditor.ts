@@ -103,6 +103,7 @@ export class Auditor {
     this.#loop = this.#run();
   }
 
+  /** Ends with the partition that is being read; what it reads with may be closed at once. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#loop;
@@ -139,7 +140,10 @@ export class Auditor {
     const { book, partitions, everyMs, clock } = this.options;
     await book.readOn();
     let count = 0;
-    for (const partition of partitions) count += (await this.#guarded(partition, () => this.#readOn(partition))) ?? 0;
+    for (const partition of partitions) {
+      count += (await this.#guarded(partition, () => this.#readOn(partition))) ?? 0;
+      if (this.#stopped.signal.aborted) return count;
+    }
     const isDue = clock.monotonic() - this.#signedAt >= everyMs;
     const grown = partitions.filter((partition) => this.#isDue(partition, isDue));
     await this.#sign(grown);
@@ -286,6 +290,7 @@ export class Auditor {
   }
 
   #note(name: string, cause: unknown): void {
+    if (this.#stopped.signal.aborted) return;
     this.#trouble.set(name, cause instanceof Failure ? cause.code : 'INTERNAL');
     this.options.onTrouble(name, cause);
   }

@@ -169,6 +169,21 @@ describe('an auditor whose broker says where logs end, and hands out nothing', (
   });
 });
 
+describe('an auditor that is told to stop while it reads', () => {
+  it('looks at no further partition, signs nothing, and complains of nothing that was closed meanwhile', async () => {
+    const cluster = await AuditedCluster.start();
+    for (const partition of [0, 1]) await cluster.write(2, { partition });
+    let reads = 0;
+    cluster.onRead = () => {
+      reads += 1;
+      void cluster.auditor.stop();
+      throw new Failure('BROKER_UNAVAILABLE', 'the reader is closed');
+    };
+    await cluster.turn();
+    expect([reads, cluster.sizes(), cluster.sizes(LOG, 1), cluster.trouble]).toEqual([1, [], [], []]);
+  });
+});
+
 describe('an alarm', () => {
   it('is raised on a tail that was cut, and nothing is signed behind it', async () => {
     const cluster = await AuditedCluster.start();

@@ -74,8 +74,11 @@ async function openedAuditor(config: AuditorConfig, kept: Kept): Promise<OpenedA
       await auditor.prepare(notesIn(existsSync(path) ? textPieces(path) : []));
       logger.info({ verifier_key: verifierText(signer.key), partitions: partitions.length }, 'following the logs');
     },
+    interrupt: async () => {
+      await Promise.all([bell.close(), reader.close()]);
+    },
     close: async () => {
-      await Promise.all([bell.close(), reader.close(), book.close()]);
+      await book.close();
       for (const { tree } of partitions) tree.close();
     },
   };
