@@ -173,7 +173,9 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
         doc: { phase: 'reviewed', deadline_at: null, reviewed: { verdict: 'stands', by: 'olga' } },
       });
       run.when(fallen(), NOW + 2).then(fact('TriggerRedundant'));
-      run.when(fallen('rb_other'), NOW + 3).then(fact('TriggerRedundant'), fact('RollbackOutOfBand'));
+      run.when(fallen('rb_second_way'), NOW + 3).then(fact('TriggerRedundant'));
+      const other = fallen('rb_other', { ...ROOT, rollback_id: 'rb_other_root' });
+      run.when(other, NOW + 4).then(fact('CommitBeyondBound'), fact('RollbackOutOfBand'));
       expect(row(run)?.doc).toMatchObject({ phase: 'beyond', reviewed: null });
     });
 
