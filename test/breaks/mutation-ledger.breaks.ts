@@ -52,8 +52,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.beyond.unit.spec.ts',
     test: 'a fall beyond its bound, straight gives a commit to a person once, also where it comes by a second way after they have looked',
     file: 'apps/mutation-ledger/src/rules/rollback/bound.decider.ts',
-    find: 'event_id === event_id || isOfRoot(standing.passed, root);',
-    replace: 'event_id === event_id && isOfRoot(standing.passed, root);',
+    find: 'event_id === event_id || isOfRoot(passed, root);',
+    replace: 'event_id === event_id && isOfRoot(passed, root);',
   },
   {
     id: 'a24-late-answer-takes-the-item',
@@ -3772,7 +3772,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/mutations.bound.unit.spec.ts',
     test: 'the bound of a rollback, straight with a commit beyond it asks nobody again about a fall it was said to stand after, when somebody rejects another word',
     file: 'apps/mutation-ledger/src/rules/rollback/bound.decider.ts',
-    find: 'return isLeft(standing) ? isOfFall(standing, eventId) : standing.beyond !== null;',
+    find: 'return isLeft(standing) ? isOfFall(standing, evidence) : standing.beyond !== null;',
     replace: 'return standing.beyond !== null;',
   },
   {

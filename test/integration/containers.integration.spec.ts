@@ -4,6 +4,7 @@
 // What differs: /run/secrets is a folder of the run, and a port is chosen on the loopback address.
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -17,6 +18,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -51,6 +54,7 @@ interface Running {
 
 let stack: DevStack;
 let folder: string;
+let issuer: { readonly url: string; readonly close: () => Promise<unknown> };
 const running = new Map<ProgramName, Running>();
 
 const databaseOf = (owner: string): string => `recourse_${owner.replaceAll('-', '_')}`;
@@ -113,12 +117,25 @@ function told(program: ProgramName, port: number): Readonly<Record<string, strin
     RECOURSE_DATABASE_URL: addressOf(program),
     RECOURSE_JWT_ISSUER: 'https://id.example.org',
     RECOURSE_JWT_AUDIENCE: 'recourse',
-    RECOURSE_JWKS_URL: 'https://id.example.org/jwks.json',
+    RECOURSE_JWKS_URL: issuer.url,
     RECOURSE_HTTP_HOST: '127.0.0.1',
     RECOURSE_HTTP_PORT: String(port),
     ...(program === 'notifier'
       ? { RECOURSE_LEDGER_URL: people, RECOURSE_RECOVERIES_URL: people, RECOURSE_BUDGET_URL: people }
       : { RECOURSE_KEY_STORE_URL: addressOf('keys') }),
+  };
+}
+
+/** Gives the keys of an issuer: without any a program lets nobody in, and is not ready. */
+async function issuing(): Promise<typeof issuer> {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'ES256', use: 'sig' }];
+  const server = createServer((_request, reply) => reply.end(JSON.stringify({ keys })));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  return {
+    url: `http://127.0.0.1:${String(port)}/jwks.json`,
+    close: () => new Promise((resolve) => server.close(resolve)),
   };
 }
 
@@ -175,6 +192,7 @@ async function asRole(owner: string, database: string, ask: string): Promise<rea
 }
 
 beforeAll(async () => {
+  issuer = await issuing();
   stack = await startTestStack();
   folder = mkdtempSync(join(tmpdir(), 'recourse-containers-'));
   chmodSync(folder, 0o755);
@@ -184,6 +202,7 @@ beforeAll(async () => {
 }, 300_000);
 
 afterAll(async () => {
+  await issuer.close();
   for (const { child } of running.values()) child.kill('SIGKILL');
   await stack.stop();
   rmSync(folder, { recursive: true, force: true });
