@@ -26,15 +26,15 @@ export async function holdsCursor(
   const last = await reader.read(cursor.topic, cursor.partition, cursor.offset - 1, 1);
   if (await isAmong(last.records, codecs, cursor)) return true;
   for (let offset = Math.max(0, cursor.offset - VOIDS_MAX); offset < cursor.offset;) {
-    const { records } = await reader.read(cursor.topic, cursor.partition, offset);
-    const next = records.at(-1)?.offset;
-    if (next === undefined) {
+    const { records, nextOffset } = await reader.read(cursor.topic, cursor.partition, offset);
+    // The end of a transaction is no record, and reading goes on behind it.
+    if (records.length === 0 && nextOffset <= offset) {
       const short = await shortAt(reader, cursor, offset, 'it ends before the cursor');
       if (short.code !== 'LOG_CUT') throw short;
       return false;
     }
     if (await isAmong(records, codecs, cursor)) return true;
-    offset = next + 1;
+    offset = nextOffset;
   }
   return false;
 }

@@ -77,6 +77,17 @@ describe('a log that was read', () => {
     expect(await holds(lost)).toBe(false);
   });
 
+  it('does not hold what it has lost where the end of a transaction stands in its place', async () => {
+    const log = logOf('owner');
+    await append(log, 'a');
+    const { offset } = log.position;
+    await append(log, 'b');
+    const lost = await append(log, 'c');
+    world.broker.truncate(LOG, 0, offset);
+    world.broker.transaction(LOG, 0, [{ key: Buffer.from('x'), value: Buffer.from('x') }]).abort();
+    expect(await holds(lost)).toBe(false);
+  });
+
   it('that ends before the cursor is out of range', async () => {
     const log = logOf('owner');
     await append(log, 'a');
@@ -111,7 +122,12 @@ describe('a log that was read', () => {
       ...reader,
       read: async (...asked: Parameters<typeof reader.read>) => {
         const batch = await reader.read(...asked);
-        return { ...batch, records: batch.records.filter(({ offset }) => offset < first.offset) };
+        const records = batch.records.filter(({ offset }) => offset < first.offset);
+        return {
+          ...batch,
+          records,
+          nextOffset: Math.max(batch.fetchedOffset, Math.min(batch.nextOffset, first.offset)),
+        };
       },
     };
     await expect(holdsCursor(lagging, world.codecs, second)).rejects.toMatchObject({ code: 'BROKER_UNAVAILABLE' });
