@@ -45,6 +45,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   BROKER_UNAVAILABLE: waitsFor('Kafka'),
   REGISTRY_UNAVAILABLE: waitsFor('schema registry'),
   DATABASE_UNAVAILABLE: waitsFor('database'),
+  TABLES_REPLACED: 'End the instance of another version that runs beside: Upgrade in docs/guides/deploy.md.',
   READ_TOO_LONG: 'Ask for less: `--tenant`, and the other filters of the command (`--help`).',
   READS_BUSY: 'Ask again in a moment: others read very much just now.',
   KEY_STORE_UNAVAILABLE: waitsFor('key store'),

@@ -135,6 +135,12 @@ export const FAILURES = {
     httpStatus: 503,
     summary: 'The database does not answer; nothing is compensated or debited meanwhile.',
   },
+  TABLES_REPLACED: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'Another version of the service has made its tables anew, so this instance has none and decides nothing. In an upgrade it is the older one, and ends; where no upgrade is under way, an instance of another version runs beside it: end that one.',
+  },
   READ_TOO_LONG: {
     retry: 'never',
     httpStatus: 503,

@@ -25,6 +25,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   TOO_MANY_REQUESTS: 'You asked too often. Wait a moment, then try again.',
   PROJECTION_BEHIND: 'The service is still reading its log. Try again in a moment.',
   DATABASE_UNAVAILABLE: 'The database of the service does not answer. Nothing was decided.',
+  TABLES_REPLACED: 'The service is being upgraded: this instance of it has ended its work. Try again in a moment.',
   READ_TOO_LONG: 'There is too much on record to read at once. Narrow it with the filters. Nothing else is wrong.',
   READS_BUSY: 'Others read very much just now. Try again in a moment. Nothing else is wrong.',
   BROKER_UNAVAILABLE: 'Kafka does not answer. Nothing was decided.',

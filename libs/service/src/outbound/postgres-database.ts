@@ -17,7 +17,7 @@ import type { PostgresOptions } from './postgres-connection.js';
 import { JoinedReads } from './joined-reads.js';
 import { mendedStores } from './mended-stores.js';
 import { countStatement, pageStatement } from './page-statements.js';
-import { migrationOf, tableOf, tablesOf } from './postgres-schema.js';
+import { migrationOf, otherVersion, tableOf, tablesOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
 import { rowOf } from './postgres-statements.js';
 import type { StoredRow } from './postgres-statements.js';
@@ -60,20 +60,26 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
 
   /** Connects and brings the tables to shape. Errors: Failure(DATABASE_UNAVAILABLE). */
   static async open(options: PostgresOptions, logs: readonly ProjectedLog[]): Promise<PostgresDatabase> {
+    const { name, migration } = migrationOf(logs);
     const shape = {
       url: options.url,
       applicationName: 'recourse',
-      migrations: [migrationOf(logs)],
+      migrations: [migration],
       tables: tablesOf(logs),
     };
-    const makeTables = async (): Promise<void> => (await migrate(shape)).destroy();
+    const makeTables = async (own?: string): Promise<void> =>
+      (await migrate({ ...shape, ...(own === undefined ? {} : { onlyOver: own }) })).destroy();
     await makeTables();
     const pool = createPool(options);
-    return new PostgresDatabase(mendedStores(createPostgresStores(pool, logs), makeTables), logs, {
-      pool,
-      lists: createPool({ ...options, ...PAGES }),
-      finds: createPool({ ...options, ...FINDS }),
-    });
+    return new PostgresDatabase(
+      mendedStores(createPostgresStores(pool, logs), () => makeTables(name)),
+      logs,
+      {
+        pool,
+        lists: createPool({ ...options, ...PAGES }),
+        finds: createPool({ ...options, ...FINDS }),
+      },
+    );
   }
 
   partition(log: string, partition: number): PartitionStore {
@@ -144,10 +150,22 @@ export interface MigrateOptions {
   readonly migrations: readonly (new () => MigrationInterface)[];
   /** Qualified names of tables that the migrations make: where one is missing, what was migrated before counts as not done. */
   readonly tables?: readonly string[];
+  /** A migration beside which none of another name may stand: who runs already replaces no tables that a later start made. */
+  readonly onlyOver?: string;
 }
 
-/** Runs migrations, one process at a time, and returns the source that ran them. Errors: Failure(DATABASE_UNAVAILABLE). */
-export function migrate({ url, migrations, tables = [], applicationName }: MigrateOptions): Promise<DataSource> {
+/**
+ * Runs migrations, one process at a time, and returns the source that ran them.
+ *
+ * Errors: Failure(DATABASE_UNAVAILABLE); Failure(TABLES_REPLACED) where `onlyOver` is not what stands.
+ */
+export function migrate({
+  url,
+  migrations,
+  tables = [],
+  applicationName,
+  onlyOver,
+}: MigrateOptions): Promise<DataSource> {
   const source = new DataSource({
     type: 'postgres',
     url,
@@ -162,6 +180,7 @@ export function migrate({ url, migrations, tables = [], applicationName }: Migra
   });
   return coded('migrate', () =>
     locked(url, async (client) => {
+      if (onlyOver !== undefined && (await isAnyOther(client, onlyOver))) throw otherVersion('this service');
       if (await isAnyMissing(client, tables)) await client.query('DROP TABLE IF EXISTS migrations');
       return initialised(source);
     }),
@@ -190,6 +209,15 @@ async function isAnyMissing(client: Client, tables: readonly string[]): Promise<
     [tables],
   );
   return rows[0]?.missing === true;
+}
+
+async function isAnyOther(client: Client, name: string): Promise<boolean> {
+  if (await isAnyMissing(client, ['migrations'])) return false;
+  const { rows } = await client.query<{ readonly other: boolean }>(
+    'SELECT EXISTS (SELECT 1 FROM migrations WHERE name <> $1) AS other',
+    [name],
+  );
+  return rows[0]?.other === true;
 }
 
 async function initialised(source: DataSource): Promise<DataSource> {

@@ -2,8 +2,11 @@
 //
 // Everything here is a cache of the log (L8). So there is one migration, named after the digest of its own statements:
 // when a kind changes shape, or what records leave in it, the old tables go, the new ones come empty, and the loop fills them from offset 0.
-import { sha256Hex } from '@recourse/kernel';
+// Whoever moves a head says which shape it writes, and the table takes its own alone: an instance of another version that still runs
+// (a rolling upgrade) changes no row of the tables that replaced its own.
+import { Failure, sha256Hex } from '@recourse/kernel';
 import type { ColumnType, KindSpec } from '@recourse/event-log';
+import { DatabaseError } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { identifier, quoted } from './sql.js';
 
@@ -48,20 +51,55 @@ export function tablesOf(logs: readonly ProjectedLog[]): readonly string[] {
 
 /** Statements that make all tables from nothing. */
 export function schemaStatements(logs: readonly ProjectedLog[]): readonly string[] {
-  return logs.flatMap(({ log, kinds, views = [], edition = 1 }) => [
+  return logs.flatMap((log) => statementsOf(log, shapeOf(log)));
+}
+
+/** Of a log's tables: 16 hex digits that two versions share iff they make the same tables and leave the same in them. */
+export function shapeOf(log: ProjectedLog): string {
+  return sha256Hex(statementsOf(log, '').join(';\n')).slice(0, 16);
+}
+
+/** What an instance meets whose tables another version has replaced. */
+export function otherVersion(log: string): Failure {
+  return new Failure(
+    'TABLES_REPLACED',
+    `the tables of ${log} are those of another version of this service, so this instance neither reads nor writes them; end it, or go back to its version on all instances`,
+  );
+}
+
+const CHECK_VIOLATION = '23514';
+
+/** Was a head refused by its table? The one check there is that of a head's shape. */
+export function isOtherShape(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === CHECK_VIOLATION;
+}
+
+function statementsOf({ log, kinds, views = [], edition = 1 }: ProjectedLog, shape: string): readonly string[] {
+  return [
     `DROP SCHEMA IF EXISTS "${schemaOf(log)}" CASCADE`,
     `CREATE SCHEMA "${schemaOf(log)}"`,
     ...(edition === 1 ? [] : [`COMMENT ON SCHEMA "${schemaOf(log)}" IS 'edition ${String(edition)} of its rows'`]),
-    headsStatement(log),
+    headsStatement(log, shape),
     ...kinds.flatMap((spec) => kindStatements(log, spec)),
     ...views.map(({ name, select }) => `CREATE VIEW ${tableOf(log, name)} AS ${select}`),
-  ]);
+  ];
 }
 
-/** The one migration of a service, as TypeORM runs it. */
-export function migrationOf(logs: readonly ProjectedLog[]): new () => MigrationInterface {
+/** The one migration of a service, as TypeORM runs it, and its name. */
+export function migrationOf(logs: readonly ProjectedLog[]): {
+  readonly name: string;
+  readonly migration: new () => MigrationInterface;
+} {
   const statements = schemaStatements(logs);
   const name = `Projection${sha256Hex(statements.join(';\n')).slice(0, 16)}${MIGRATION_EPOCH}`;
+  return { name, migration: projection(name, logs, statements) };
+}
+
+function projection(
+  name: string,
+  logs: readonly ProjectedLog[],
+  statements: readonly string[],
+): new () => MigrationInterface {
   return class Projection implements MigrationInterface {
     readonly name = name;
 
@@ -79,9 +117,11 @@ export function migrationOf(logs: readonly ProjectedLog[]): new () => MigrationI
 
 export const LASTING_COLUMN = 'lasting';
 
-function headsStatement(log: string): string {
-  return `CREATE TABLE ${tableOf(log, HEADS_TABLE)} (log_partition int PRIMARY KEY, seq bigint NOT NULL, hash bytea NOT NULL, log_offset bigint NOT NULL,
-    decided_at bigint NOT NULL, reacted_seq bigint NOT NULL, reacted_offset bigint NOT NULL, cursors bytea NOT NULL)`;
+/** The hash is no longer called `hash`: versions that know no shape find no head here and move none. */
+function headsStatement(log: string, shape: string): string {
+  return `CREATE TABLE ${tableOf(log, HEADS_TABLE)} (log_partition int PRIMARY KEY, seq bigint NOT NULL, head_hash bytea NOT NULL, log_offset bigint NOT NULL,
+    decided_at bigint NOT NULL, reacted_seq bigint NOT NULL, reacted_offset bigint NOT NULL, cursors bytea NOT NULL,
+    shape text NOT NULL CHECK (shape = '${shape}'))`;
 }
 
 function kindStatements(log: string, { table, columns, indexes = [], lasting }: KindSpec): readonly string[] {

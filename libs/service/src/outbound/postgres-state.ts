@@ -52,14 +52,14 @@ function projectedState(pool: Pool, { log, kinds }: ProjectedLog, partition: num
     inTransaction(pool, SNAPSHOT, async (client) => {
       const {
         rows: [head],
-      } = await client.query<{ seq: string; hash: Buffer }>(
-        `SELECT seq, hash FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1`,
+      } = await client.query<{ seq: string; head_hash: Buffer }>(
+        `SELECT seq, head_hash FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1`,
         [partition],
       );
       if (head === undefined) return null;
       const stateHash = await hashRows(client, { log, kinds }, partition);
       const strays = await strayColumns(client, { log, kinds }, partition);
-      return { seq: Number(head.seq), hash: head.hash, stateHash, strays };
+      return { seq: Number(head.seq), hash: head.head_hash, stateHash, strays };
     }),
   );
 }

@@ -40,10 +40,16 @@ export interface KindPart {
   readonly deletes: boolean;
 }
 
+/** A log and the shape of its tables (`shapeOf`). */
+export interface ShapedLog {
+  readonly log: string;
+  readonly shape: string;
+}
+
 const ROW_COLUMNS = ['group_key', 'row_key', 'due_at'] as const;
 /** partition, seq, hash, offset, decided_at, reacted_seq, reacted_offset, cursors, from seq, from hash */
 const HEAD_SET =
-  'seq = $2, hash = $3, log_offset = $4, decided_at = $5, reacted_seq = $6, reacted_offset = $7, cursors = $8';
+  'seq = $2, head_hash = $3, log_offset = $4, decided_at = $5, reacted_seq = $6, reacted_offset = $7, cursors = $8';
 
 /** A column a row is written with. */
 interface ValueColumn {
@@ -71,12 +77,12 @@ function columnsOf(columns: readonly ValueColumn[]): readonly ValueColumn[] {
   ];
 }
 
-/** Moves the head, and answers a row iff it stood where the caller thinks (L7). */
-function moveHead(log: string, isFirst: boolean): string {
+/** Moves the head, and answers a row iff it stood where the caller thinks (L7). The table refuses a shape that is not its own. */
+function moveHead({ log, shape }: ShapedLog, isFirst: boolean): string {
   const heads = tableOf(log, HEADS_TABLE);
   return isFirst
-    ? `INSERT INTO ${heads} (log_partition, seq, hash, log_offset, decided_at, reacted_seq, reacted_offset, cursors) VALUES ($1::int, $2::bigint, $3::bytea, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::bytea) ON CONFLICT DO NOTHING RETURNING 1`
-    : `UPDATE ${heads} SET ${HEAD_SET} WHERE log_partition = $1 AND seq = $9 AND hash = $10 RETURNING 1`;
+    ? `INSERT INTO ${heads} (log_partition, seq, head_hash, log_offset, decided_at, reacted_seq, reacted_offset, cursors, shape) VALUES ($1::int, $2::bigint, $3::bytea, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::bytea, '${shape}') ON CONFLICT DO NOTHING RETURNING 1`
+    : `UPDATE ${heads} SET ${HEAD_SET}, shape = '${shape}' WHERE log_partition = $1 AND seq = $9 AND head_hash = $10 RETURNING 1`;
 }
 
 /**
@@ -84,7 +90,8 @@ function moveHead(log: string, isFirst: boolean): string {
  *
  * Shape:  parameters are those of `moveHead`, then per part its puts (one array per value column), its updates (the same), then its deletes (groups, keys).
  */
-export function projectSmall(log: string, isFirst: boolean, parts: readonly KindPart[]): Statement {
+export function projectSmall(place: ShapedLog, isFirst: boolean, parts: readonly KindPart[]): Statement {
+  const { log } = place;
   let next = isFirst ? 9 : 11;
   const take = (type: string): string => {
     const text = `$${String(next)}::${type}[]`;
@@ -99,7 +106,7 @@ export function projectSmall(log: string, isFirst: boolean, parts: readonly Kind
     ...(part.deletes ? [`d${String(n)} AS (${deleteClause(log, part.spec, take)})`] : []),
   ]);
   return named(
-    `WITH moved AS (${moveHead(log, isFirst)})${clauses.map((clause) => `, ${clause}`).join('')} SELECT count(*)::int AS moved FROM moved`,
+    `WITH moved AS (${moveHead(place, isFirst)})${clauses.map((clause) => `, ${clause}`).join('')} SELECT count(*)::int AS moved FROM moved`,
   );
 }
 

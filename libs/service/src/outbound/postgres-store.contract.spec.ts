@@ -100,6 +100,40 @@ const LOGS = [{ log: CONTRACT_LOG, kinds: withCommonKinds(CONTRACT_KINDS) }];
     await asAdmin(`DROP DATABASE ${other} WITH (FORCE)`);
   });
 
+  it('changes no row of the tables by which another edition replaced its own, and puts its own in their place at a start alone', async () => {
+    const other = `${name}_rolling`;
+    await asAdmin(`CREATE DATABASE ${other}`);
+    const put = { op: 'put', row: { kind: 'mutation', group: 'g', key: 'k', dueAt: null, doc: {} } } as const;
+    const next = { ...HEAD, seq: HEAD.seq + 1 };
+    const older = await PostgresDatabase.open({ url: urlOf(other) }, LOGS);
+    const before = older.partition(CONTRACT_LOG, 0);
+    expect(await before.project(null, HEAD, [put])).toBe('projected');
+    const newer = await PostgresDatabase.open(
+      { url: urlOf(other) },
+      LOGS.map((one) => ({ ...one, edition: 2 })),
+    );
+    const after = newer.partition(CONTRACT_LOG, 0);
+    // As an instance that still holds the partition goes on; that begins it anew; that is given one which the newer had.
+    expect(await before.project(HEAD, next, [put])).toBe('fenced');
+    expect(await before.head()).toBeNull();
+    await expect(before.project(null, HEAD, [put])).rejects.toMatchObject({ code: 'TABLES_REPLACED' });
+    expect(await after.all('mutation')).toEqual([]);
+    expect(await after.project(null, HEAD, [put])).toBe('projected');
+    await expect(before.head()).rejects.toMatchObject({ code: 'TABLES_REPLACED' });
+    await expect(before.project(HEAD, next, [put])).rejects.toMatchObject({ code: 'TABLES_REPLACED' });
+    expect((await after.head())?.seq).toBe(HEAD.seq);
+    // Nor does it make its own where the newer's are gone; who starts does.
+    await asAdmin('DROP SCHEMA mutations CASCADE', other);
+    await expect(before.head()).rejects.toMatchObject({ code: 'TABLES_REPLACED' });
+    await expect(after.head()).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+    expect(await after.head()).toBeNull();
+    await (await PostgresDatabase.open({ url: urlOf(other) }, LOGS)).close();
+    expect(await before.head()).toBeNull();
+    await expect(after.project(null, HEAD, [])).rejects.toMatchObject({ code: 'TABLES_REPLACED' });
+    await Promise.all([older.close(), newer.close()]);
+    await asAdmin(`DROP DATABASE ${other} WITH (FORCE)`);
+  });
+
   it('answers pages by columns, in order, without repeating a row', async () => {
     const store = database.stores.partition(CONTRACT_LOG, 31);
     await store.drop();

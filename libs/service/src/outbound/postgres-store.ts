@@ -7,6 +7,7 @@
 //   S2. The head and few rows are one statement, so one round trip; many rows of a kind are a COPY, straight into the table when they
 //       turn out new.
 //   S3. Time is the database's.
+//   S4. Rows that another version of the service keeps are neither changed nor taken for ours.
 import { compareText, decodeDoc, encodeDoc } from '@recourse/event-log';
 import type {
   Change,
@@ -28,7 +29,7 @@ import { coded, inTransaction, SNAPSHOT } from './postgres-connection.js';
 import { countRows, lastChanges } from './kind-changes.js';
 import type { KindChanges } from './kind-changes.js';
 import { addressesOf, BulkPuts, columnsOf, updatesOf } from './postgres-bulk.js';
-import { HEADS_TABLE, tableOf } from './postgres-schema.js';
+import { HEADS_TABLE, isOtherShape, otherVersion, shapeOf, tableOf } from './postgres-schema.js';
 import type { ProjectedLog } from './postgres-schema.js';
 import { hashRows } from './postgres-state.js';
 import { dueTimers, groupsOf, loadGroups, projectSmall, rowOf, wholeKind } from './postgres-statements.js';
@@ -62,6 +63,7 @@ export function createPostgresStores(pool: Pool, logs: readonly ProjectedLog[]):
         partition,
         bulk,
         kinds: [...declared.kinds].sort((a, b) => compareText(a.kind, b.kind)),
+        shape: shapeOf(declared),
       });
     },
   };
@@ -73,6 +75,8 @@ interface Place {
   readonly partition: number;
   /** Ordered by name. */
   readonly kinds: readonly KindSpec[];
+  /** Of its tables, as this version makes them. */
+  readonly shape: string;
   readonly bulk: BulkPuts;
 }
 
@@ -86,13 +90,15 @@ class PostgresPartitionStore implements PartitionStore {
   constructor(private readonly place: Place) {}
 
   head(): Promise<ProjectedHead | null> {
-    const { pool, log, partition } = this.place;
+    const { pool, log, partition, shape } = this.place;
     return coded('read head', async () => {
       const { rows } = await pool.query<HeadRow>(
         `SELECT * FROM ${tableOf(log, HEADS_TABLE)} WHERE log_partition = $1`,
         [partition],
       );
-      return rows[0] ? headOf(rows[0]) : null;
+      if (rows[0] === undefined) return null;
+      if (rows[0].shape !== shape) throw otherVersion(log);
+      return headOf(rows[0]);
     });
   }
 
@@ -154,9 +160,15 @@ class PostgresPartitionStore implements PartitionStore {
 
   project(from: From, to: ProjectedHead, changes: readonly Change[]): Promise<ProjectResult> {
     const projection = { from, to, changes: lastChanges(changes, (kind) => this.spec(kind)) };
-    return coded('project', () =>
-      projection.changes.some(areMany) ? this.projectMany(projection) : this.projectFew(this.place.pool, projection),
-    );
+    return coded('project', async () => {
+      try {
+        return await (projection.changes.some(areMany)
+          ? this.projectMany(projection)
+          : this.projectFew(this.place.pool, projection));
+      } catch (error) {
+        throw isOtherShape(error) ? otherVersion(this.place.log) : error;
+      }
+    });
   }
 
   stateHash(): Promise<string> {
@@ -206,7 +218,7 @@ class PostgresPartitionStore implements PartitionStore {
     const key = [isFirst, ...words].join(' ');
     const known = this.statements.get(key);
     if (known !== undefined) return known;
-    const statement = projectSmall(this.place.log, isFirst, parts);
+    const statement = projectSmall(this.place, isFirst, parts);
     if (this.statements.size < STATEMENTS_MAX) this.statements.set(key, statement);
     return statement;
   }
@@ -239,12 +251,13 @@ interface LoadedRow extends StoredRow {
 }
 interface HeadRow {
   readonly seq: string;
-  readonly hash: Buffer;
+  readonly head_hash: Buffer;
   readonly log_offset: string;
   readonly decided_at: string;
   readonly reacted_seq: string;
   readonly reacted_offset: string;
   readonly cursors: Buffer;
+  readonly shape: string;
 }
 
 /** Due times are whole milliseconds; paced clocks are not. */
@@ -257,7 +270,7 @@ function headOf(row: HeadRow): ProjectedHead {
   const cursors = decodeDoc(row.cursors)['cursors'] as readonly StoredCursor[];
   return {
     seq: Number(row.seq),
-    hash: row.hash,
+    hash: row.head_hash,
     offset: Number(row.log_offset),
     decidedAt: Number(row.decided_at),
     reactedSeq: Number(row.reacted_seq),
