@@ -1,13 +1,13 @@
-// ingest, ingest-full: executions to ledger rows.
+// ingest, ingest-sealed, ingest-full: executions to ledger rows.
 //
 // Ours: preloaded ToolExecuted of two partitions go through the ledger's production loop (decide, append to the mutations
-// log, project) into its rows, from the first fetch to the last commit; two connections write. Raw: the very same rows
-// go from memory into the same, empty tables by COPY and merge, on two connections. In turns, each on an empty database.
+// log, project) into its rows, from the first fetch to the last commit; two connections write. Raw: a pipeline without rules fetches the
+// same inputs, appends the very same octets to another log, and writes the very same rows by COPY and merge, likewise. In turns, each on
+// an empty database.
 import type { SigningPlaces } from '@recourse/kafka';
 import type { ToolExecuted } from '@recourse/messages';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { root } from '../../../scripts/lib/paths.mjs';
 import { execution, fullExecution, withWindow } from './executions.js';
 import type { Registered } from './executions.js';
@@ -22,8 +22,10 @@ import {
   withStack,
 } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
+import { contentsOf } from './ingest-contents.js';
+import type { Contents } from './ingest-contents.js';
 import type { IngestAnswer, IngestTask } from './ingest-service.main.js';
-import type { MergeAnswer, MergeTask } from './ingest-merge.main.js';
+import type { BareAnswer, BareTask } from './ingest-bare.main.js';
 import {
   CONTRACTS_TOPIC,
   EXECUTIONS_TOPIC,
@@ -37,8 +39,11 @@ import type { Measured, Numbers } from './report.js';
 import { interleaved, rateOf, sum } from './rounds.js';
 import { answerOf } from './worker-process.js';
 
-/** Rows the projector writes in one transaction when it has more to do than it can. */
-const ROWS_PER_MERGE = 10_000;
+/** Executions of one produce request and one transaction of the raw side. */
+const PER_BARE_BATCH = 1_000;
+/** Whose data the sealed executions hold: each key is made once, and known from then on. */
+const SUBJECTS = 1_000;
+const MUTATIONS_LOG = 'recourse.mutations';
 /** Windows that stay open whatever the bench takes, milliseconds. */
 const WEEK_MS = 604_800_000;
 
@@ -62,22 +67,16 @@ export interface Shape {
   readonly tables: Readonly<Record<string, number>>;
 }
 
-/** What a table holds after a round. */
-interface Content {
-  readonly rows: number;
-  readonly distinct: number;
-  readonly hash: string;
-}
-export type Contents = Readonly<Record<string, Content>>;
-
 export interface Ours extends IngestAnswer {
   readonly done: number;
   readonly contents: Contents;
   readonly logged: number;
 }
-interface Raw extends MergeAnswer {
+interface Raw extends BareAnswer {
   readonly done: number;
   readonly contents: Contents;
+  /** Records of the log that was copied. */
+  readonly logged: number;
 }
 
 /** The least there is to record: no contract, no refs, one row. */
@@ -92,6 +91,19 @@ export const LEAST: Shape = {
 /** Executions of that shape. */
 export function benchIngest(size: IngestSize): Promise<Measured> {
   return bench(LEAST, size);
+}
+
+/** The same of subjects whose keys are known, with payloads that the ledger seals. */
+export function benchIngestSealed(size: IngestSize): Promise<Measured> {
+  return bench(
+    {
+      ...LEAST,
+      prefix: 'ingest_sealed',
+      of: (index) => ({ ...execution(index), subject_ref: `customer/${String(index % SUBJECTS)}` }),
+      isSealed: true,
+    },
+    size,
+  );
 }
 
 /**
@@ -134,9 +146,9 @@ async function bench(shape: Shape, { rounds, executions }: IngestSize): Promise<
         return result;
       },
       raw: async (round) => {
-        say(`round ${String(round + 1)} of ${String(rounds)}: merge`);
-        const result = await mergeRound(stack, shape, source, executions);
-        say(`  rows of ${String(Math.round((executions / result.ms) * 1_000))} executions/s`);
+        say(`round ${String(round + 1)} of ${String(rounds)}: bare pipeline`);
+        const result = await bareRound(stack, shape, source, executions);
+        say(`  ${String(Math.round((executions / result.ms) * 1_000))} executions/s`);
         return result;
       },
     });
@@ -155,10 +167,10 @@ function measuredOf(
   return named(prefix, {
     figures: {
       per_s: rateOf(ours),
-      merge_per_s: rateOf(raw),
+      bare_per_s: rateOf(raw),
       cpu_us_per_execution: perExecution(({ cpuMs }) => cpuMs * 1_000),
     },
-    ratios: { vs_merge: rateOf(ours) / rateOf(raw) },
+    ratios: { vs_bare: rateOf(ours) / rateOf(raw) },
     counts: {
       executions,
       rounds,
@@ -171,7 +183,7 @@ function measuredOf(
     },
     gates: gatesOf(tables, ours, raw, executions),
     notes: [
-      `${prefix}: ${String(executions)} executions over ${String(PARTITIONS)} partitions a round, ${String(rows)} rows each; loop, broker and PostgreSQL share the cores; merge shares them with PostgreSQL alone`,
+      `${prefix}: ${String(executions)} executions over ${String(PARTITIONS)} partitions a round, ${String(rows)} rows each; each pipeline shares the cores with broker and PostgreSQL`,
     ],
   });
 }
@@ -191,13 +203,17 @@ function gatesOf(
     rows_unique: ours.every(isDistinct),
     log_holds_each_once: ours.every(({ recorded, logged, records }) => recorded === executions && logged === records),
     nothing_parked: ours.every(({ parked, appendsUnknown }) => parked === 0 && appendsUnknown === 0),
-    merge_wrote_the_same_rows: raw.every(
+    bare_wrote_the_same_rows: raw.every(
       (round, at) => isWhole(round) && hashesOf(round) === hashesOf(sourceOf(ours, at)),
+    ),
+    bare_fetched_and_appended_as_much: raw.every(
+      ({ fetched, appended, logged }, at) =>
+        fetched === executions && appended === logged && logged === sourceOf(ours, at)?.logged,
     ),
   };
 }
 
-/** Ours go first in even rounds, and last in odd ones: the merge takes the rows made last. */
+/** Ours go first in even rounds, and last in odd ones: the raw side takes what was made last. */
 function sourceOf(ours: readonly Ours[], rawRound: number): Ours | undefined {
   return ours[rawRound - (rawRound % 2)];
 }
@@ -249,7 +265,7 @@ export async function ingestRound(
     ...result,
     done: executions,
     contents: await contentsOf(databaseUrl, shape),
-    logged: await lengthOf(bench, 'recourse.mutations'),
+    logged: await lengthOf(bench, MUTATIONS_LOG),
   };
 }
 
@@ -259,28 +275,21 @@ function settingsGiven(): Pick<IngestTask, 'settings'> {
   return given === undefined ? {} : { settings: JSON.parse(given) as NonNullable<IngestTask['settings']> };
 }
 
-async function mergeRound(bench: BenchStack, shape: Shape, sourceUrl: string, executions: number): Promise<Raw> {
-  const { url } = await freshDatabase(bench, 'merge');
-  const result = await answerOf<MergeAnswer>('./ingest-merge.main.js', {
+let copies = 0;
+
+async function bareRound(bench: BenchStack, shape: Shape, sourceUrl: string, executions: number): Promise<Raw> {
+  const { url } = await freshDatabase(bench, 'bare');
+  copies += 1;
+  const copy = `bench.ingest.${String(process.pid)}.${String(copies)}`;
+  await makeTopics(bench, [{ name: copy, partitions: PARTITIONS, replicationFactor: 1 }]);
+  const result = await answerOf<BareAnswer>('./ingest-bare.main.js', {
+    brokers: bench.stack.kafka.brokers,
+    topics: { executions: EXECUTIONS_TOPIC, log: MUTATIONS_LOG, copy },
     sourceUrl,
     targetUrl: url,
     partitions: PARTITIONS,
     tables: shape.tables,
-    rowsPerBatch: ROWS_PER_MERGE,
-  } satisfies MergeTask);
-  return { ...result, done: executions, contents: await contentsOf(url, shape) };
-}
-
-export async function contentsOf(url: string, { tables }: Shape): Promise<Contents> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const contents: Record<string, Content> = {};
-  for (const table of Object.keys(tables)) {
-    const { rows } = await client.query<{ readonly n: string; readonly d: string; readonly hash: string }>(
-      `SELECT count(*) AS n, count(DISTINCT (group_key, row_key)) AS d, sum(hash_record_extended(t, 0)::numeric) AS hash FROM "mutations"."${table}" t`,
-    );
-    contents[table] = { rows: Number(rows[0]?.n), distinct: Number(rows[0]?.d), hash: String(rows[0]?.hash) };
-  }
-  await client.end();
-  return contents;
+    executionsPerBatch: PER_BARE_BATCH,
+  } satisfies BareTask);
+  return { ...result, done: executions, contents: await contentsOf(url, shape), logged: await lengthOf(bench, copy) };
 }

@@ -3,13 +3,22 @@ import { writeFileSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { APPEND_FULL, APPEND_QUICK, benchAppend } from './append.bench.js';
+import { APPROVAL_FULL, APPROVAL_QUICK, benchApproval } from './approval.bench.js';
 import { AUDIT_FULL, AUDIT_QUICK, benchAudit } from './audit.bench.js';
 import { benchBlast, BLAST_FULL, BLAST_QUICK } from './blast.bench.js';
 import { benchBudget, BUDGET_FULL, BUDGET_QUICK } from './budget.bench.js';
 import { benchClosure, CLOSURE_FULL, CLOSURE_QUICK } from './closure.bench.js';
 import { benchExpiry, EXPIRY_FULL, EXPIRY_QUICK } from './expiry.bench.js';
 import { benchHop, HOP_FULL, HOP_QUICK } from './hop.bench.js';
-import { benchIngest, benchIngestFull, INGEST, INGEST_FULL, INGEST_FULL_QUICK, INGEST_QUICK } from './ingest.bench.js';
+import {
+  benchIngest,
+  benchIngestFull,
+  benchIngestSealed,
+  INGEST,
+  INGEST_FULL,
+  INGEST_FULL_QUICK,
+  INGEST_QUICK,
+} from './ingest.bench.js';
 import { benchNotify, NOTIFY_FULL, NOTIFY_QUICK } from './notify.bench.js';
 import { benchRecovery, RECOVERY_FULL, RECOVERY_QUICK } from './recovery.bench.js';
 import { benchPeers, ENGINE_NAMES, PEERS_FULL, PEERS_PROFILE, PEERS_QUICK } from './peers/peers.bench.js';
@@ -35,12 +44,14 @@ const BENCHES: Readonly<Record<string, (isQuick: boolean, flags: PeersFlags) => 
   audit: (isQuick) => benchAudit(isQuick ? AUDIT_QUICK : AUDIT_FULL),
   ingest: (isQuick) => benchIngest(isQuick ? INGEST_QUICK : INGEST),
   'ingest-signed': (isQuick) => benchIngestSigned(isQuick ? INGEST_QUICK : INGEST_FULL),
+  'ingest-sealed': (isQuick) => benchIngestSealed(isQuick ? INGEST_QUICK : INGEST),
   'ingest-full': (isQuick) => benchIngestFull(isQuick ? INGEST_FULL_QUICK : INGEST_FULL),
   budget: (isQuick) => benchBudget(isQuick ? BUDGET_QUICK : BUDGET_FULL),
   expiry: (isQuick) => benchExpiry(isQuick ? EXPIRY_QUICK : EXPIRY_FULL),
   hop: (isQuick) => benchHop(isQuick ? HOP_QUICK : HOP_FULL),
   'hop-signed': (isQuick) => benchHopSigned(isQuick ? HOP_QUICK : HOP_FULL),
   recovery: (isQuick) => benchRecovery(isQuick ? RECOVERY_QUICK : RECOVERY_FULL),
+  approval: (isQuick) => benchApproval(isQuick ? APPROVAL_QUICK : APPROVAL_FULL),
   blast: (isQuick) => benchBlast(isQuick ? BLAST_QUICK : BLAST_FULL),
   closure: (isQuick) => benchClosure(isQuick ? CLOSURE_QUICK : CLOSURE_FULL),
   spread: (isQuick) => benchSpread(isQuick ? SPREAD_QUICK : SPREAD_FULL),

@@ -1,8 +1,9 @@
 // What rebuilding a service's rows from its log costs: its tables are gone, its log stands.
 import { emptyTopics, freshDatabase, freshLogId, PARTITIONS, prepareWriters, say } from './bench-stack.js';
 import type { BenchStack } from './bench-stack.js';
-import { contentsOf, ingestRound, LEAST } from './ingest.bench.js';
-import type { Contents } from './ingest.bench.js';
+import { ingestRound, LEAST } from './ingest.bench.js';
+import { contentsOf } from './ingest-contents.js';
+import type { Contents } from './ingest-contents.js';
 import { EXECUTIONS_TOPIC, LEDGER_TOPICS, preload } from './preload.js';
 import type { RebuildAnswer, RebuildTask } from './rebuild-service.main.js';
 import { answerOf } from './worker-process.js';

@@ -94,6 +94,17 @@ export const RECOVERY_CONTRACTS: readonly (Readonly<Record<string, unknown>> & {
   },
 ];
 
+/** The same, and a person agrees to each thing that is taken back. */
+export const ASKED_CONTRACTS: typeof RECOVERY_CONTRACTS = RECOVERY_CONTRACTS.map((contract) =>
+  contract.name === PUT
+    ? {
+        ...contract,
+        recovery_approval_mode: 'human',
+        compensation_mode: { mode: 'approval_required', reason: 'Somebody may need the thing.' },
+      }
+    : contract,
+);
+
 /** One of the things that are put down. */
 export interface Thing {
   readonly run: string;

@@ -32,6 +32,7 @@ const LEASE_MS = '30000';
 
 export interface RecoverySystem {
   readonly bench: BenchStack;
+  readonly plan: SystemPlan;
   readonly tail: RecoveryTail;
   readonly producer: Producer;
   readonly digest: Buffer;
@@ -46,7 +47,10 @@ export interface RecoverySystem {
 }
 
 /** Starts everything, does the work, and takes everything away. */
-export function withRecoverySystem<T>(work: (system: RecoverySystem) => Promise<T>): Promise<T> {
+export function withRecoverySystem<T>(
+  work: (system: RecoverySystem) => Promise<T>,
+  contracts = RECOVERY_CONTRACTS,
+): Promise<T> {
   return withStack(async (bench) => {
     const { [WORKER]: port = 0 } = await choosePorts([WORKER]);
     const wanted: ServicesWanted = {
@@ -54,25 +58,33 @@ export function withRecoverySystem<T>(work: (system: RecoverySystem) => Promise<
       partitions: PARTITIONS,
       reroute: (processes) => [...processes.map(patient), workerProcess(bench, port)],
     };
-    return withServices(bench, wanted, (services) => withTools(bench, services, port, work));
+    return withServices(bench, wanted, (services) => withTools({ bench, services, port, contracts }, work));
   });
 }
 
+interface Tools {
+  readonly bench: BenchStack;
+  readonly services: RunningServices;
+  /** Of the worker. */
+  readonly port: number;
+  readonly contracts: typeof RECOVERY_CONTRACTS;
+}
+
 async function withTools<T>(
-  bench: BenchStack,
-  { plan, processes, wire, ledger }: RunningServices,
-  port: number,
+  { bench, services, port, contracts }: Tools,
   work: (system: RecoverySystem) => Promise<T>,
 ): Promise<T> {
+  const { plan, processes, wire, ledger } = services;
   const tail = await RecoveryTail.open(bench);
   const producer = await createProducer({ kafka: bench.kafka, codecs: bench.codecs, source: 'bench' });
   try {
     await bench.codecs.prepareWriter(COMMANDS, { register: true });
     return await work({
       bench,
+      plan,
       tail,
       producer,
-      digest: await registerContracts(plan, RECOVERY_CONTRACTS),
+      digest: await registerContracts(plan, contracts),
       stand: (executions, execution) => stand(bench, ledger, executions, execution),
       undo: undoer(bench, wire, plan),
       taken: () => takenAt(port),
