@@ -693,6 +693,15 @@ export const BREAKS: readonly Break[] = [
     replace: "return topic === '' || this.#isLong.first || this.#isLong.others;",
   },
   {
+    id: 'l17-derived-trouble-untold',
+    requirement: 'L17',
+    spec: 'libs/event-log/src/derived-writer.unit.spec.ts',
+    test: 'a derived log that cannot be written is told by its service, which is ready all the same, until it is written',
+    file: 'libs/event-log/src/partition-loop.ts',
+    find: ' ?? this.#derived?.trouble ?? null;',
+    replace: ';',
+  },
+  {
     id: 'l17-request-no-broker-takes',
     requirement: 'L17',
     spec: 'libs/event-log/src/derived-writer.unit.spec.ts',

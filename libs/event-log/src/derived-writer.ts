@@ -56,6 +56,7 @@ export class DerivedWriter {
   #derived: OwnLog;
   readonly #loop: BackgroundLoop;
   #ready = false;
+  #trouble: string | null = null;
   #written: Written = { seq: 0, index: -1 };
   #cached: { readonly seq: number; readonly hash: Buffer } | null = null;
   #sinceCache = 0;
@@ -90,14 +91,21 @@ export class DerivedWriter {
     await this.#derived.close();
   }
 
+  /** Why nothing was derived at the last turn; null when it was. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
   async #writeNext(): Promise<number> {
     if (!this.#ready) await this.#resume();
     await this.#follow();
+    this.#trouble = null;
     return REST_MS;
   }
 
   #failed(cause: unknown): 'retry' {
     this.options.onError(cause);
+    this.#trouble = `${this.options.derivedTopic} is not written: ${cause instanceof Error ? cause.message : String(cause)}`;
     this.#ready = false;
     return 'retry';
   }

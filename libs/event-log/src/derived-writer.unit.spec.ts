@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { GateVerdict } from '@recourse/kafka';
 import { countingCore, LoopWorld, PARTITIONS } from './loop.testing.js';
 import { OwnLog } from './own-log.js';
+import type { LoopHealth } from './partition-loop.js';
 import type { AcceptedRecord, Derived, Doc } from './service-core.js';
 import type { ProjectedHead } from './store.port.js';
 
@@ -93,6 +94,25 @@ async function cutBehind(id: string): Promise<void> {
 }
 
 describe('a derived log', () => {
+  it('that cannot be written is told by its service, which is ready all the same, until it is written', async () => {
+    let isRefused = true;
+    world.verdicts.push(({ kind, topic }) =>
+      kind === 'append' && topic === DERIVED && isRefused ? 'fail' : undefined,
+    );
+    const runtime = await world.start('a');
+    const problem = (): string | null =>
+      (runtime.health().detail['loops'] as readonly LoopHealth[]).find(
+        ({ partition }) => partition === world.partitionOf('r1'),
+      )?.problem ?? null;
+    await state('1');
+    await world.until('it is told', () => Promise.resolve(problem() !== null));
+    expect(problem()).toContain(`${DERIVED} is not written`);
+    expect(runtime.health().ready).toBe(true);
+    isRefused = false;
+    await world.until('it is written', async () => (await notices()).length === 2);
+    await world.until('nothing is wrong', () => Promise.resolve(problem() === null));
+  });
+
   it('follows its source in order, each record naming what it comes from', async () => {
     await world.start('a');
     await state('1', '2', '3');

@@ -304,8 +304,8 @@ export class PartitionLoop {
   health(): LoopHealth {
     const { phase } = this.#life;
     const problem = this.#problem ?? this.#unappended ?? this.#unprojected();
-    // Who waits for a timer that fails is its row alone: the partition is ready all the same.
-    const trouble = problem ?? this.#timers.trouble;
+    // Who waits for a timer that fails is its row alone, and for a derived log its readers: the partition is ready all the same.
+    const trouble = problem ?? this.#timers.trouble ?? this.#derived?.trouble ?? null;
     return {
       log: this.#core.log,
       partition: this.options.partition,

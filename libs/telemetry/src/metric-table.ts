@@ -127,7 +127,7 @@ export const METRICS = {
   partitionStuck: {
     name: 'recourse_partition_stuck',
     kind: 'gauge',
-    help: '1 for a partition of this process that decides nothing (halted, or something is in its way), else 0.',
+    help: '1 for a partition of this process that decides nothing (halted, or something is in its way), or that tells consumers nothing, else 0.',
     labels: ['log', 'partition'],
   },
   isReady: { name: 'recourse_ready', kind: 'gauge', help: '1 when the service answers, else 0.', labels: [] },

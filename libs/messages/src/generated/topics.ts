@@ -32,6 +32,7 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
+      "retention.bytes": "-1",
       "max.message.bytes": "3145728",
       "message.timestamp.type": "LogAppendTime"
     }
@@ -53,6 +54,7 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
+      "retention.bytes": "-1",
       "max.message.bytes": "3145728",
       "message.timestamp.type": "LogAppendTime"
     }
@@ -79,6 +81,7 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
+      "retention.bytes": "-1",
       "max.message.bytes": "3145728",
       "message.timestamp.type": "LogAppendTime"
     }
@@ -113,6 +116,7 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
+      "retention.bytes": "-1",
       "max.message.bytes": "3145728",
       "message.timestamp.type": "LogAppendTime"
     }
@@ -146,6 +150,7 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
+      "retention.bytes": "-1",
       "max.message.bytes": "3145728",
       "message.timestamp.type": "LogAppendTime"
     }
@@ -173,6 +178,7 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
+      "retention.bytes": "-1",
       "max.message.bytes": "3145728",
       "message.timestamp.type": "LogAppendTime"
     }
@@ -191,6 +197,7 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
+      "retention.bytes": "-1",
       "max.message.bytes": "3145728",
       "message.timestamp.type": "LogAppendTime"
     }
@@ -209,6 +216,7 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
+      "retention.bytes": "-1",
       "max.message.bytes": "3145728",
       "message.timestamp.type": "LogAppendTime"
     }
@@ -227,6 +235,7 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
+      "retention.bytes": "-1",
       "max.message.bytes": "3145728",
       "message.timestamp.type": "LogAppendTime"
     }
@@ -246,6 +255,7 @@ export const TOPICS = [
     "config": {
       "cleanup.policy": "delete",
       "retention.ms": "604800000",
+      "retention.bytes": "-1",
       "max.message.bytes": "3145728",
       "message.timestamp.type": "LogAppendTime"
     }
