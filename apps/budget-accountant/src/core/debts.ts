@@ -24,7 +24,7 @@ import { isTooLarge } from '../rules/budget/sums.decisions.js';
 import { fittingBriefs } from '../rules/budget/briefs.decisions.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
 import { moved } from '../rows/reservation.rows.js';
-import { debitCompensation } from '../rules/budget/compensation.decider.js';
+import { debitCompensation, leavesNothing } from '../rules/budget/compensation.decider.js';
 import type { Executed } from '../rules/budget/compensation.decider.js';
 import type { ExecutionEnd, Vain } from '../rules/budget/settlement.decider.js';
 import { isSomethingElse, mayBeOfLater, refund, release, settle } from '../rules/budget/settlement.decider.js';
@@ -182,6 +182,8 @@ export function onCompensations({ body, context }: Asked<Compensations>, policy:
   const call = { capability: '', subjectId: null, reach: null, isSubjectless: false };
   const debit = (member: Compensations['members'][number]): readonly BudgetRecord[] => {
     const one = executedOf({ state, views }, body, member);
+    // Most cost nothing: no bound is read for them.
+    if (leavesNothing(one)) return [];
     const { agentId } = one.ended;
     const told = debitCompensation(one, boundsOf({ state, now }, { tenant, runId, agentId }, undefined, call), policy);
     for (const record of told) state.apply(changesOf(record, state, now));

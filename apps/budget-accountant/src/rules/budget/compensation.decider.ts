@@ -17,6 +17,11 @@ export interface Executed {
   readonly reservation: Reservation | null;
 }
 
+/** Nobody reserved for it, it moves nothing, and everybody can read that: it counts nowhere, whatever its bounds are. */
+export function leavesNothing({ ended, reservation }: Executed): boolean {
+  return reservation === null && !ended.isUnread && !ended.debits.some(moves);
+}
+
 /** Debits a compensation. `bounds` are those of its own accounts, after what was debited of its leg before it. */
 export function debitCompensation(
   { ended, reversesMutationId, reservation }: Executed,
