@@ -89,10 +89,18 @@ export function stepAfterMember(step: StepDoc | undefined, told: StepTold, at: n
 
 /** The row after a record that may be about something else. */
 export function stepFollowing(step: StepDoc, told: RecoveryRecord, at: number): StepDoc {
-  if (isStepRecord(told)) return told.body.step_id === step.step_id ? stepAfter(step, told, at) : step;
-  if (!isMemberRecord(told)) return step;
-  const own = stepsTold(told).find(({ stepId }) => stepId === step.step_id);
-  return own === undefined ? step : stepAfterMember(step, own, at);
+  return followerOf(told, at)(step);
+}
+
+/** What a record makes of a row. Taken apart once, whomever of its members it is asked for. */
+function followerOf(told: RecoveryRecord, at: number): (step: StepDoc) => StepDoc {
+  if (isStepRecord(told)) return (step) => (told.body.step_id === step.step_id ? stepAfter(step, told, at) : step);
+  if (!isMemberRecord(told)) return (step) => step;
+  const members = new Map(stepsTold(told).map((own) => [own.stepId, own]));
+  return (step) => {
+    const own = members.get(step.step_id);
+    return own === undefined ? step : stepAfterMember(step, own, at);
+  };
 }
 
 /** Rows after records that may be about any of them. */
@@ -101,9 +109,9 @@ export function stepsFollowing(
   told: readonly RecoveryRecord[],
   at: number,
 ): readonly StepDoc[] {
-  return told.length === 0
-    ? steps
-    : steps.map((step) => told.reduce((doc, next) => stepFollowing(doc, next, at), step));
+  if (told.length === 0) return steps;
+  const followers = told.map((next) => followerOf(next, at));
+  return steps.map((step) => followers.reduce((doc, follow) => follow(doc), step));
 }
 
 /** The row of a step that was planned; one that waits stands in a list at once. */
