@@ -21,8 +21,9 @@ interface Tap {
 /** Items of all arrays and maps of one value at the most; of ids, 100,000 are more than a topic takes. */
 export const ITEMS_MAX = 100_000;
 
-/** Items read of a value so far: avsc makes a cursor for each. */
-const itemsRead = new WeakMap<Tap, number>();
+/** Cursor of the value that is read, and items read of it so far: avsc makes a cursor for each value, and reads one after the other. */
+let reading: Tap | null = null;
+let itemsRead = 0;
 
 /** A block claims more items than octets are left. */
 export class CountExceedsBytes extends RangeError {
@@ -42,14 +43,106 @@ interface Items {
  * Errors: throws when the text is no valid Avro schema.
  */
 export function avroType(schema: string): AvroType {
-  return avsc.Type.forSchema(JSON.parse(schema) as avsc.Schema, {
-    omitRecordMethods: true,
-    wrapUnions: 'never',
-    typeHook: boundedType,
-  });
+  return madeOf(JSON.parse(schema) as Schema, {}, boundedType);
 }
 
 type Schema = Parameters<typeof avsc.Type.forSchema>[0];
+type Registry = NonNullable<avsc.ForSchemaOptions['registry']>;
+type Hook = (schema: Schema, options: avsc.ForSchemaOptions) => avsc.Type | undefined;
+
+function madeOf(schema: Schema, registry: Registry, typeHook: Hook): AvroType {
+  return avsc.Type.forSchema(schema, { omitRecordMethods: true, wrapUnions: 'never', registry, typeHook });
+}
+
+// Types that many schemas define inside of themselves, each in the same words: one type for all, so that there is one constructor,
+// one reader and one writer of it, and values of it have one shape, whichever record they are in.
+
+/** A schema as JSON has it. */
+type Node = string | readonly Node[] | Definition;
+interface Definition {
+  readonly type: Node;
+  readonly name?: string;
+  readonly fields?: readonly { readonly name: string; readonly type: Node }[];
+  readonly items?: Node;
+  readonly values?: Node;
+}
+
+/** Builds types of self-contained schemas as `avroType` does; records that are defined alike inside of several are one type. */
+export class SharedTypes {
+  readonly #known = new Map<string, { readonly type: AvroType; readonly registry: Registry }>();
+
+  typeOf(schema: string): AvroType {
+    return this.#made(JSON.parse(schema) as Node, {});
+  }
+
+  #made(schema: Node, registry: Registry): AvroType {
+    const definitions = new Map<string, Definition>();
+    define(schema, definitions);
+    return madeOf(schema as Schema, registry, (inner, options) => {
+      const record = inner as Node; // JSON of a schema
+      return record !== schema && isNamedRecord(record)
+        ? this.#shared(record, definitions, options)
+        : boundedType(inner, options);
+    });
+  }
+
+  #shared(record: Node, definitions: Definitions, options: avsc.ForSchemaOptions): AvroType {
+    const text = JSON.stringify(spelledOut(record, definitions, new Set()));
+    let known = this.#known.get(text);
+    if (known === undefined) {
+      const registry: Registry = {};
+      known = { type: this.#made(JSON.parse(text) as Node, registry), registry };
+      this.#known.set(text, known);
+    }
+    // What it defines may be named behind it.
+    options.registry = Object.assign(options.registry ?? {}, known.registry);
+    return known.type;
+  }
+}
+
+type Definitions = ReadonlyMap<string, Definition>;
+
+function isNamedRecord(node: Node): node is Definition {
+  return isDefinition(node) && node.type === 'record' && node.name?.includes('.') === true;
+}
+
+function isDefinition(node: Node): node is Definition {
+  return typeof node === 'object' && !Array.isArray(node);
+}
+
+/** Notes what a schema defines, by full name. */
+function define(node: Node | undefined, into: Map<string, Definition>): void {
+  if (node === undefined || typeof node === 'string') return;
+  if (!isDefinition(node)) {
+    for (const one of node) define(one, into);
+    return;
+  }
+  if (node.name !== undefined) into.set(node.name, node);
+  for (const { type } of node.fields ?? []) define(type, into);
+  for (const inner of [node.type, node.items, node.values]) define(inner, into);
+}
+
+/** The same schema with each name in the place of its definition where it comes first. */
+function spelledOut(node: Node, definitions: Definitions, seen: Set<string>): Node {
+  if (typeof node === 'string') {
+    const defined = seen.has(node) ? undefined : definitions.get(node);
+    return defined === undefined ? node : spelledOut(defined, definitions, seen);
+  }
+  const inner = (one: Node): Node => spelledOut(one, definitions, seen);
+  if (!isDefinition(node)) return node.map(inner);
+  const { name, type, fields, items, values } = node;
+  if (name !== undefined) {
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return {
+    ...node,
+    type: inner(type),
+    ...(fields === undefined ? {} : { fields: fields.map((field) => ({ ...field, type: inner(field.type) })) }),
+    ...(items === undefined ? {} : { items: inner(items) }),
+    ...(values === undefined ? {} : { values: inner(values) }),
+  };
+}
 
 function boundedType(schema: Schema, options: avsc.ForSchemaOptions): avsc.Type | undefined {
   if (typeof schema !== 'object' || !('type' in schema)) return undefined;
@@ -71,9 +164,10 @@ function blockCount(tap: Tap): number {
 }
 
 function countItems(tap: Tap, items: number): void {
-  const sum = (itemsRead.get(tap) ?? 0) + items;
-  if (sum > ITEMS_MAX) throw new RangeError(`it says that it has ${String(sum)} items; ${String(ITEMS_MAX)} are read`);
-  itemsRead.set(tap, sum);
+  if (tap !== reading) [reading, itemsRead] = [tap, 0];
+  itemsRead += items;
+  if (itemsRead > ITEMS_MAX)
+    throw new RangeError(`it says that it has ${String(itemsRead)} items; ${String(ITEMS_MAX)} are read`);
 }
 
 class BoundedArray extends avsc.types.ArrayType {

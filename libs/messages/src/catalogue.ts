@@ -1,6 +1,6 @@
 // What may stand on which topic, and the Avro types of our own schemas: schemas/topics.json and schemas/ as data.
 import { InvariantViolation } from '@recourse/kernel';
-import { avroType } from './avro-types.js';
+import { SharedTypes } from './avro-types.js';
 import type { AvroType } from './avro-types.js';
 import { SCHEMAS, TOPICS } from './generated/index.js';
 
@@ -17,6 +17,7 @@ const FAMILIES = CATALOGUE.filter(({ name }) => name.split('.').length > 2).map(
   records,
 }));
 const TYPES = new Map<string, AvroType>();
+const SHARED = new SharedTypes();
 
 /**
  * Full names of the records of a topic.
@@ -54,7 +55,7 @@ export function schemaText(fullName: string): string {
 
 /** Our type of that name, built once. */
 export function ourType(fullName: string): AvroType {
-  const type = TYPES.get(fullName) ?? avroType(schemaText(fullName));
+  const type = TYPES.get(fullName) ?? SHARED.typeOf(schemaText(fullName));
   TYPES.set(fullName, type);
   return type;
 }
