@@ -230,7 +230,9 @@ function recordNormaliser(shape: Shape): Normalise | null {
   const { recordConstructor: Made } = shape;
   if (fields === null || Made === undefined) return null;
   const make = compiled(fields, Made);
-  return (value) => make(value as Members); // the encoder took it, so it is a record
+  const prototype: unknown = Made.prototype;
+  // The encoder took it, so it is a record. What was read, or made here, is as it will be read: nobody changes a record.
+  return (value) => (Object.getPrototypeOf(value) === prototype ? value : make(value as Members));
 }
 
 function fieldsOf({ fields }: Shape): readonly Field[] | null {
