@@ -35,6 +35,9 @@ export type Verdict =
   | { readonly kind: 'void' }
   | { readonly kind: 'unknown_schema'; readonly id: number };
 
+/** Hash of a record; whoever has it already need not make it again. */
+export type HashOf<Record> = (fingerprint: Buffer, key: Buffer, value: Buffer, record: Record) => Buffer;
+
 /** Fingerprint of a writer schema, or null while it is not known. */
 export type FingerprintOf = (schemaId: number) => Buffer | null;
 
@@ -59,14 +62,19 @@ export function judge(head: Head, record: RecordHead): Acceptance {
  *
  * Shape: void needs no schema, so a void record of an unknown schema stops nobody.
  */
-export function readRecord(head: Head, record: RawRecord, fingerprintOf: FingerprintOf): Verdict {
+export function readRecord<Record extends RawRecord>(
+  head: Head,
+  record: Record,
+  fingerprintOf: FingerprintOf,
+  hashOf: HashOf<Record> = recordHash,
+): Verdict {
   const { key, value } = record;
   if (key === null || value === null || !follows(head, value)) return VOID;
   const id = schemaIdOf(value);
   if (id === null) return VOID;
   const fingerprint = fingerprintOf(id);
   if (fingerprint === null) return { kind: 'unknown_schema', id };
-  return { kind: 'accepted', head: { seq: head.seq + 1, hash: recordHash(fingerprint, key, value) } };
+  return { kind: 'accepted', head: { seq: head.seq + 1, hash: hashOf(fingerprint, key, value, record) } };
 }
 
 function follows(head: Head, value: Buffer): boolean {

@@ -26,7 +26,7 @@ export class LogView implements BroadcastView {
   ) {
     this.#logs = Array.from(
       { length: options.partitionCount },
-      (_, partition) => new OwnLog({ ...options, topic: spec.topic, partition }),
+      (_, partition) => new OwnLog({ ...options, topic: spec.topic, partition, isShared: true }),
     );
   }
 

@@ -28,6 +28,7 @@ import {
   unvouchedItem,
 } from './queue-item.js';
 import type { QueueItem } from './queue-item.js';
+import { decodedOnce, hashOnce } from './read-once.js';
 import type { InputSpec, Owns } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
 
@@ -247,7 +248,11 @@ export class InputQueue {
   }
 
   #verdictOn({ spec, partition, record }: WaitingRecord): Verdict {
-    return readRecord(this.#positionOf(spec.topic, partition).head, record, this.options.codecs.fingerprintOf);
+    const { head } = this.#positionOf(spec.topic, partition);
+    const { fingerprintOf } = this.options.codecs;
+    return spec.mode === 'broadcast'
+      ? readRecord(head, record, fingerprintOf, hashOnce)
+      : readRecord(head, record, fingerprintOf);
   }
 
   #judgedLog(waiting: WaitingRecord, verdict: Verdict): QueueItem {
@@ -275,7 +280,8 @@ export class InputQueue {
     const known = this.#typeOfSchema.get(schemaId);
     if (known !== undefined && !spec.types.includes(known))
       return { cursor, isMeaningful: !SILENT_TYPES.has(known), what: { kind: 'skip' } };
-    const decoded = this.options.codecs.decodeSync(record.value);
+    const { codecs } = this.options;
+    const decoded = spec.mode === 'broadcast' ? decodedOnce(codecs, record) : codecs.decodeSync(record.value);
     if (decoded.kind !== 'decoded' && decoded.kind !== 'foreign')
       throw new Failure('CHAIN_BROKEN', `${spec.topic}/${partition}@${record.offset} is accepted and ${decoded.kind}`);
     this.#typeOfSchema.set(schemaId, decoded.type);

@@ -24,6 +24,7 @@ import type {
 import { shortAt } from './log-end.js';
 import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX, judgeAppend, judgeDelivery } from './loop.decisions.js';
 import type { AppendJudgement } from './loop.decisions.js';
+import { decodedOnce, hashOnce } from './read-once.js';
 import type { AcceptedRecord, Decided, Doc } from './service-core.js';
 
 /** An accepted record with the place it has in the topic. */
@@ -48,6 +49,8 @@ export interface OwnLogOptions {
   readonly partition: number;
   readonly partitionCount: number;
   readonly logId: string;
+  /** Others of the process read the same records. */
+  readonly isShared?: boolean;
 }
 
 /** Fields that the loop adds to what was decided; they are no part of a record's body. */
@@ -167,7 +170,7 @@ export class OwnLog {
       for (const record of records) {
         if (record.offset < this.#position.offset) continue;
         if (record.unreadable !== undefined) throw this.#unreadable(record.offset, record.unreadable);
-        const verdict = readRecord(this.#position.head, record, this.options.codecs.fingerprintOf);
+        const verdict = this.#verdictOn(record);
         const placed = this.#place(
           record,
           verdict.kind === 'unknown_schema' ? await this.#judgeLoaded(verdict.id, record) : verdict,
@@ -261,7 +264,14 @@ export class OwnLog {
   async #judgeLoaded(id: number, record: FetchedRecord): Promise<Verdict> {
     const { codecs } = this.options;
     await codecs.load(id);
-    return readRecord(this.#position.head, record, codecs.fingerprintOf);
+    return this.#verdictOn(record);
+  }
+
+  #verdictOn(record: FetchedRecord): Verdict {
+    const { codecs, isShared } = this.options;
+    return isShared === true
+      ? readRecord(this.#position.head, record, codecs.fingerprintOf, hashOnce)
+      : readRecord(this.#position.head, record, codecs.fingerprintOf);
   }
 
   #place(record: FetchedRecord, verdict: Verdict): PlacedRecord | null {
@@ -280,8 +290,8 @@ export class OwnLog {
 
   /** It was judged, so its schema is at hand: the hash needs the fingerprint that comes with it. */
   #decode(record: FetchedRecord, head: Head): PlacedRecord {
-    const { codecs, topic } = this.options;
-    const decoded = codecs.decodeSync(record.value);
+    const { codecs, topic, isShared } = this.options;
+    const decoded = isShared === true ? decodedOnce(codecs, record) : codecs.decodeSync(record.value);
     if (decoded.kind !== 'decoded')
       throw new Failure('UNKNOWN_SCHEMA', `${topic}: accepted record ${head.seq} is ${decoded.kind}`);
     return {
