@@ -37,3 +37,20 @@ export function keptAt<K extends object, V>(): KeptAt<K, V> {
     }
   };
 }
+
+/** The newest values by object: between `max` and twice as many. */
+export class Recent<K extends object, V> {
+  #young = new Map<K, V>();
+  #old = new Map<K, V>();
+
+  constructor(private readonly max: number) {}
+
+  get(object: K): V | undefined {
+    return this.#young.get(object) ?? this.#old.get(object);
+  }
+
+  set(object: K, value: V): void {
+    if (this.#young.size >= this.max) [this.#old, this.#young] = [this.#young, new Map()];
+    this.#young.set(object, value);
+  }
+}

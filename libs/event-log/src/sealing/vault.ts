@@ -13,7 +13,7 @@ import { sha256 } from '@recourse/chain';
 import { Lacking } from '../lacks.js';
 import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
-import { keptAt } from './kept-at.js';
+import { keptAt, Recent } from './kept-at.js';
 import { SECRET_BYTES, openBytes, scopeId, sealBytes } from './keys.js';
 import { openingPayload } from './sealing.js';
 import { mapMembers, mapParts, mapPayloads, withHashes } from './payload-walk.js';
@@ -33,6 +33,8 @@ export interface VaultOptions {
 
 /** What `believedMs` is unless told otherwise. */
 export const BELIEVED_MS = 60_000;
+/** Documents that were opened on use and are remembered; their parts are remembered at themselves. */
+const DOCUMENTS_MAX = 4_096;
 /** Keys in memory at the most; the least recently asked for go first. */
 const KEYS_MAX = 50_000;
 const PARKED_CONTEXT = 'application/octet-stream';
@@ -72,7 +74,8 @@ export class Vault implements Sealing {
   readonly #sealed = keptAt<PayloadDoc, PayloadDoc>();
   /** Payloads and documents that open when they are used, by what they were sealed. */
   readonly #opening = keptAt<PayloadDoc, PayloadDoc>();
-  readonly #documents = keptAt<Doc, Doc>();
+  /** Documents are copied whenever a row changes, and an object at which something is kept is copied member by member: these are kept apart. */
+  readonly #documents = new Recent<Doc, Doc>(DOCUMENTS_MAX);
   readonly #parts = keptAt<object, object>();
   /** Keys that the decision being made used and that are not here; null between decisions. */
   #lacked: Set<string> | null = null;
