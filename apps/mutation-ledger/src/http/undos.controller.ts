@@ -122,7 +122,7 @@ export class UndosController {
     runs: readonly string[],
     tenant: string | undefined,
   ): Promise<readonly Mutation[]> {
-    const query = { log: MUTATIONS_LOG, kind: 'mutation', where: { run_id: runs }, tenant };
+    const query = { log: MUTATIONS_LOG, kind: 'mutation', where: { group_key: runs }, tenant };
     return (await this.reads.every(caller, query, MUTATIONS_MAX)) as readonly Mutation[]; // rows of that kind are mutations
   }
 }

@@ -4,7 +4,7 @@
 //   Q1. A read that is narrowed to a tenant has the tenant in every branch of its statement.
 //   Q2. Pages are cut by the last row seen, in an order that no two rows share: a row that does not change is shown once.
 import { EXECUTION_STATE_VALUES } from '@recourse/messages';
-import { literals, Parameters, tableOf, whereOf } from '@recourse/service';
+import { anyPartition, literals, Parameters, tableOf, whereOf } from '@recourse/service';
 import type { Query } from '@recourse/service';
 
 export const MUTATIONS_LOG = 'recourse.mutations';
@@ -181,7 +181,10 @@ export function runQuery(runId: string, tenant: string | undefined): Query {
 function conditions(filter: Filter, closing: Closing | undefined, given: Parameters): readonly string[] {
   // The index of capabilities has the state before them, and tells them apart by it.
   const states = filter.capability === undefined ? [] : [`execution_state IN (${literals(EXECUTION_STATE_VALUES)})`];
-  const equal = [...given.equal(filter), ...states];
+  // Rows of a run are one group, which the primary key finds.
+  const { run_id: group_key, ...columns } = filter;
+  const places = group_key === undefined ? [] : [anyPartition(MUTATIONS_LOG)];
+  const equal = [...places, ...given.equal({ ...columns, group_key }), ...states];
   if (closing === undefined) return equal;
   const after = `expires_at > ${given.add(closing.after)}`;
   return [...equal, after, ...(closing.until === null ? [] : [`expires_at <= ${given.add(closing.until)}`])];

@@ -38,7 +38,7 @@ const compensations = row<Compensation>({
     created_at: 'bigint',
     updated_at: 'bigint',
   },
-  indexes: [['compensation_id'], ['reverses_mutation_id'], ['run_id'], ['tenant', 'execution_state', 'capability']],
+  indexes: [['compensation_id'], ['reverses_mutation_id'], ['tenant', 'execution_state', 'capability']],
 });
 
 /** How it ended is its status word: nothing is done about it. */
@@ -128,7 +128,6 @@ export const MUTATION_KINDS: readonly KindSpec[] = [
     ],
     indexes: [
       ['mutation_id'],
-      ['run_id', 'effect_key'],
       ['tenant', 'recoverability', 'expires_at'],
       ['tenant', 'subject_ref'],
       ['tenant', 'created_at'],

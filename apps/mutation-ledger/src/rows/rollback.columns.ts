@@ -46,7 +46,6 @@ export const ROLLBACK_KINDS: readonly KindSpec[] = [
     indexes: [
       ['tenant', 'phase', 'deadline_at'],
       ['tenant', 'source', 'opened_at'],
-      ['mutation_id'],
       ['rollback_id'],
       ['log_partition', 'seq', 'member'],
     ],

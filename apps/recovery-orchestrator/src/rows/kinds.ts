@@ -152,9 +152,7 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
     indexes: [
       ['tenant', 'phase', 'deadline_at'],
       ['tenant', 'capability', 'phase'],
-      ['mutation_id'],
       ['step_id'],
-      ['recovery_id'],
     ],
   },
   {
