@@ -1,6 +1,6 @@
 export { FRAME_SIZE, frameOf, readHead, schemaIdOf } from './framing.js';
 export type { RecordHead } from './framing.js';
-export { genesisHash, HASH_SIZE, leafHash, sha256 } from './leaf.js';
+export { genesisHash, HASH_SIZE, leafHash, recordHash, sha256 } from './leaf.js';
 export type { GenesisOf } from './leaf.js';
 export { ChainReader, genesisHead, judge, readRecord } from './acceptance.js';
 export type { Head, Verdict } from './acceptance.js';
