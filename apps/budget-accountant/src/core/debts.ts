@@ -25,7 +25,7 @@ import { fittingBriefs } from '../rules/budget/briefs.decisions.js';
 import type { BudgetRecord, EscalationPolicy, Reservation } from '../rules/budget/budget.messages.js';
 import { moved } from '../rows/reservation.rows.js';
 import { debitCompensation, leavesNothing } from '../rules/budget/compensation.decider.js';
-import type { Executed } from '../rules/budget/compensation.decider.js';
+import type { Executed, Weighed } from '../rules/budget/compensation.decider.js';
 import type { ExecutionEnd, Vain } from '../rules/budget/settlement.decider.js';
 import { isSomethingElse, mayBeOfLater, refund, release, settle } from '../rules/budget/settlement.decider.js';
 import { changesOf } from '../rows.js';
@@ -181,15 +181,28 @@ export function onCompensations({ body, context }: Asked<Compensations>, policy:
   // Caps bound what agents do; what takes it back is bounded by what there is to take back.
   const call = { capability: '', subjectId: null, reach: null, isSubjectless: false };
   const debit = (member: Compensations['members'][number]): readonly BudgetRecord[] => {
+    // Most cost nothing: whose they are and what bounds them is read for none of these.
+    if (leavesNothing(weighedOf({ state, views }, body, member))) return [];
     const one = executedOf({ state, views }, body, member);
-    // Most cost nothing: no bound is read for them.
-    if (leavesNothing(one)) return [];
     const { agentId } = one.ended;
     const told = debitCompensation(one, boundsOf({ state, now }, { tenant, runId, agentId }, undefined, call), policy);
     for (const record of told) state.apply(changesOf(record, state, now));
     return told;
   };
   return append(...fittingBriefs(members.filter(isExecuted).flatMap(debit)));
+}
+
+/** What a compensation moves, and what somebody reserved for it. */
+function weighedOf(
+  context: Pick<DecideContext, 'state' | 'views'>,
+  { tenant, run_id }: Pick<Compensations, 'tenant' | 'run_id'>,
+  { contract_digest: digest, reversal_class, consequence, effect_key }: Compensations['members'][number],
+): Weighed {
+  return {
+    debits: weighed(contractIn(context, digest), digest, reversal_class, consequence),
+    isUnread: consequence.some(isBeyond),
+    reservation: reservations.find(context.state, reservationId(tenant, run_id, effect_key)),
+  };
 }
 
 function executedOf(

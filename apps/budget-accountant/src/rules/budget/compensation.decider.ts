@@ -17,9 +17,12 @@ export interface Executed {
   readonly reservation: Reservation | null;
 }
 
+/** What a compensation moves, and what somebody reserved for it before. */
+export type Weighed = Pick<Executed, 'reservation'> & Pick<Ended, 'debits' | 'isUnread'>;
+
 /** Nobody reserved for it, it moves nothing, and everybody can read that: it counts nowhere, whatever its bounds are. */
-export function leavesNothing({ ended, reservation }: Executed): boolean {
-  return reservation === null && !ended.isUnread && !ended.debits.some(moves);
+export function leavesNothing({ debits, isUnread, reservation }: Weighed): boolean {
+  return reservation === null && !isUnread && !debits.some(moves);
 }
 
 /** Debits a compensation. `bounds` are those of its own accounts, after what was debited of its leg before it. */
