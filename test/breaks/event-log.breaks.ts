@@ -1136,7 +1136,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/own-log.unit.spec.ts',
     test: 'the place of a record in its chain is taken only by what follows the head: a record that does not is void to its owner',
     file: 'libs/event-log/src/own-log.ts',
-    find: 'const verdict = readRecord(this.#position.head, record, this.options.codecs.fingerprintOf);',
+    find: 'const verdict = this.#verdictOn(record);',
     replace:
       'const claimed = readHead(record.value) ?? { seq: 1, prevHash: Buffer.alloc(32) }; const verdict = readRecord({ seq: claimed.seq - 1, hash: claimed.prevHash }, record, this.options.codecs.fingerprintOf);',
   },

@@ -1,6 +1,7 @@
 // Keys: what they are called, and the bytes they seal.
 import type { KeyObject } from 'node:crypto';
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto';
+import { sha256 } from '@recourse/chain';
 import { keptIds, sha256Hex } from '@recourse/kernel';
 import { keptAt } from './kept-at.js';
 import type { KeyScope } from './key-store.port.js';
@@ -55,13 +56,9 @@ const HALF = SECRET_BYTES / 2;
  * Errors: RangeError when the secret has another length.
  */
 export function sealBytes(secret: Buffer, context: string, content: Uint8Array): Buffer {
-  const { encryption, nonces } = partsOf(secret);
-  const nonce = createHmac('sha256', nonces)
-    .update(context)
-    .update('\0')
-    .update(content)
-    .digest()
-    .subarray(0, NONCE_BYTES);
+  const { encryption, inner, outer } = partsOf(secret);
+  const told = sha256(Buffer.concat([inner, Buffer.from(`${context}\0`, 'utf8'), content]));
+  const nonce = sha256(Buffer.concat([outer, told])).subarray(0, NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, encryption, nonce).setAAD(Buffer.from(context, 'utf8'));
   const first = cipher.update(content);
   const last = cipher.final();
@@ -86,9 +83,15 @@ export function openBytes(secret: Buffer, context: string, sealed: Buffer): Buff
   }
 }
 
+// HMAC-SHA-256 of nonces by its two hashes (RFC 2104): Node makes an object for each HMAC, which costs four times as much.
+const BLOCK_BYTES = 64;
+const [INNER, OUTER] = [0x36, 0x5c] as const;
+
 interface Parts {
   readonly encryption: KeyObject;
-  readonly nonces: KeyObject;
+  /** The block before what is hashed first, and before the hash of that. */
+  readonly inner: Buffer;
+  readonly outer: Buffer;
 }
 
 /** Node makes a key of bytes anew at every call, which costs four times what the call itself does. */
@@ -101,8 +104,13 @@ function partsOf(secret: Buffer): Parts {
     throw new RangeError(`a secret has ${String(SECRET_BYTES)} bytes, this one has ${String(secret.length)}`);
   const parts = {
     encryption: createSecretKey(secret.subarray(0, HALF)),
-    nonces: createSecretKey(secret.subarray(HALF)),
+    inner: paddedWith(INNER, secret.subarray(HALF)),
+    outer: paddedWith(OUTER, secret.subarray(HALF)),
   };
   PARTS.set(secret, parts);
   return parts;
+}
+
+function paddedWith(octet: number, key: Buffer): Buffer {
+  return Buffer.alloc(BLOCK_BYTES, octet).map((pad, at) => pad ^ (key[at] ?? 0)) as Buffer; // a buffer's map makes a buffer
 }
