@@ -3802,4 +3802,13 @@ export const BREAKS: readonly Break[] = [
     find: 'for (const binding of bindings) if (isHearing(spread, binding)) yield binding;',
     replace: 'for (const binding of bindings) if (isReached(spread, binding)) yield binding;',
   },
+  {
+    id: 'a62-answer-forgotten-over-a-look',
+    requirement: 'A62',
+    spec: 'apps/mutation-ledger/src/core/mutations.compensations.unit.spec.ts',
+    test: 'a compensation, straight keeps what its tool answered where a later look, which calls nothing, sees that it worked',
+    file: 'apps/mutation-ledger/src/rules/compensation/compensation.decider.ts',
+    find: '?? answeredBefore(standing, to)',
+    replace: '?? answeredBefore(undefined, to)',
+  },
 ];

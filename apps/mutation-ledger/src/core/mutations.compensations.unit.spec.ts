@@ -138,6 +138,23 @@ describe.each(WAYS)('a compensation, $way', ({ isRebuilt }) => {
     expect(told(run)).toMatchObject([{ execution_state: 'succeeded', created_at: NOW + 3, updated_at: NOW + 5 }]);
   });
 
+  it('keeps what its tool answered where a later look, which calls nothing, sees that it worked', () => {
+    const answered = settled('uncertain', 'OUTCOME_NOT_KNOWN', { observations: [ANSWER], reported: 'unknown' });
+    const run = dispatched().when(answered, NOW + 3);
+    const seenLater = settled('compensated', 'SUCCESS_CONDITION_HELD', { attempt: 2 });
+    run
+      .when(seenLater, NOW + 4)
+      .then(
+        fact('RecoverabilityChanged'),
+        fact('CompensationsExecuted', { members: [{ execution_state: 'succeeded', result: ANSWER.observed }] }),
+      );
+    expect(told(run)).toMatchObject([{ execution_state: 'succeeded', result: ANSWER.observed }]);
+    const failed = dispatched()
+      .when(answered, NOW + 3)
+      .when(settled('failed', 'TOOL_FAILED', { attempt: 2 }), NOW + 4);
+    expect(told(failed)).toMatchObject([{ execution_state: 'failed', result: null }]);
+  });
+
   it('whose tool answered has executed, whatever was seen of it after; one nobody heard may have', () => {
     const answered = settled('unverified', 'SUCCESS_CONDITION_FALSE', { observations: [ANSWER] });
     dispatched()

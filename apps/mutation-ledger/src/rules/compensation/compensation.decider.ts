@@ -127,7 +127,7 @@ function executed(
     rollback_id,
     step_id: verdict.step_id,
     attempt,
-    ...calledUnder(call, contract, answerOf(verdict, position, call)),
+    ...calledUnder(call, contract, answerOf(verdict, position, call) ?? answeredBefore(standing, to)),
     subject_ref: ref.subject_ref,
     execution_state: to,
     reason: verdict.reason,
@@ -173,6 +173,11 @@ function answerOf({ observations }: LegVerdict, position: number, { capability }
     (seen) => seen.phase === 'execute' && seen.call === position && seen.capability === capability,
   );
   return heard?.observed ?? null;
+}
+
+/** What its tool answered an attempt before, where this verdict tells of no answer; one that failed was answered nothing that holds. */
+function answeredBefore(standing: Compensation | undefined, to: Executed): Payload | null {
+  return to === 'failed' ? null : (standing?.result ?? null);
 }
 
 /** What a compensation moves itself; of what cannot be read, what its marks say. */
