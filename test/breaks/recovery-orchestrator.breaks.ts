@@ -2637,4 +2637,13 @@ export const BREAKS: readonly Break[] = [
     find: "const isRetriable = compensation || step.reason === 'STEP_RESULT_MISSING';",
     replace: 'const isRetriable = compensation;',
   },
+  {
+    id: 'c64-retry-of-a-forgotten-key',
+    requirement: 'C64',
+    spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
+    test: 'a review item offers no retry where the tool has forgotten the key, or takes none: it could act twice',
+    file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
+    find: 'return mayRepeat(step, terms) && isKeyKnown(',
+    replace: 'return mayRepeat(step, terms) || isKeyKnown(',
+  },
 ];

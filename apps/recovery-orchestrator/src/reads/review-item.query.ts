@@ -11,6 +11,7 @@ import { lookAlikes, traceIdOf } from '@recourse/kernel';
 import { VERBS } from '@recourse/messages';
 import type { Observation, ReversalCall } from '@recourse/messages';
 import { callsMs, dispatchableUntil } from '../rules/decision/recovery.decisions.js';
+import { isKeyKnown, mayRepeat } from '../rules/step/dispatch.decisions.js';
 import { factsLacked } from '../rules/step/readiness.decisions.js';
 import type { KeptWords } from '../rules/step/last-outcome.messages.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
@@ -148,12 +149,19 @@ function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], { now, marginM
   const compensation = call !== null && terms !== null;
   // What another one has given since is bound when it is tried again.
   const isRetriable = compensation || step.reason === 'STEP_RESULT_MISSING';
-  const window = isRetriable && timeLeft(step, now, marginMs) !== 0;
+  const window = isRetriable && timeLeft(step, now, marginMs) !== 0 && isRecognised(step, now, marginMs);
   const isWhole = missing.length === 0 && !isSealedForReader(step.execution.args);
   const has = { facts: isWhole, compensation, window };
   return VERBS.filter(({ id, offered }) => id === 'step_id' && offered?.includes(phase) === true)
     .filter(({ needs }) => needs === undefined || has[needs])
     .map(({ route }) => route.slice(route.lastIndexOf('/') + 1));
+}
+
+/** The tool would recognise the call, or nobody has made it yet; where the time of the log was set right, the command says so. */
+function isRecognised(step: StepDoc, now: number, marginMs: number): boolean {
+  const { attempt, terms } = step;
+  if (attempt === 0 || terms === null) return true;
+  return mayRepeat(step, terms) && isKeyKnown(step, terms, now, { marginMs, earliest: (at) => at });
 }
 
 function linksOf(

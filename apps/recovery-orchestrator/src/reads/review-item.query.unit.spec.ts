@@ -146,6 +146,18 @@ describe('a review item', () => {
     });
   });
 
+  it('offers no retry where the tool has forgotten the key, or takes none: it could act twice', () => {
+    const mayOf = (key_lifetime_ms: number | null, at: number): readonly string[] => {
+      const contract = terms({ key_lifetime_ms });
+      const run = agreed(harness(core(), { views: views() }).when(markedInput({ terms: contract }), 10_000), 20_000);
+      run.when(answered(requestIn(run.outgoing()), 'stale', [PAID_OUT]), 25_000);
+      return itemAt(run, at).may;
+    };
+    expect(mayOf(60_000, 25_000)).toContain('retry');
+    expect(mayOf(60_000, 90_000)).toEqual(['resolve', 'check', 'escalate']);
+    expect(mayOf(null, 25_000)).toEqual(['resolve', 'check', 'escalate']);
+  });
+
   it('offers no retry once an event closed the window (B5)', () => {
     const run = harness(core(), { views: views() }).when(markedInput(), 10_000).when(windowClosed(), 20_000);
     expect(itemAt(run, 25_000)).toMatchObject({

@@ -123,13 +123,16 @@ function refusedBy(step: StepDoc, binding: Binding, now: number, policy: Recover
   return reason === 'REVERSAL_EXPIRED' ? reason : 'POLICY_CHANGED';
 }
 
+/** What it depends on, beside the contract, how long a key is known. */
+type KeyKnownBy = Pick<RecoveryPolicy, 'marginMs' | 'earliest'>;
+
 /**
  * From when on the provider knows the key of a step, at the earliest.
  *
  * Shape:  what went out while the time of the log lay ahead is known for less long than its own time says; where nobody can say for
  *         how long, no more. Nothing is known of a first attempt, which repeats nothing.
  */
-function keyKnownFrom({ first_dispatched_at: firstAt }: StepDoc, now: number, { earliest }: RecoveryPolicy): number {
+function keyKnownFrom({ first_dispatched_at: firstAt }: StepDoc, now: number, { earliest }: KeyKnownBy): number {
   return firstAt === null ? now : (earliest(firstAt) ?? -Infinity);
 }
 
@@ -151,7 +154,7 @@ function leaseOf(
   step: StepDoc,
   { terms, windowEndsAt }: { readonly terms: ContractTerms; readonly windowEndsAt: number },
   now: number,
-  policy: RecoveryPolicy,
+  policy: KeyKnownBy & Pick<RecoveryPolicy, 'leaseMs'>,
 ): Lease {
   const bounds = {
     windowEndsAt,
@@ -163,9 +166,9 @@ function leaseOf(
   return grantLease(bounds, policy);
 }
 
-/** Whether the tool would recognise a call that is repeated now. */
-export function isKeyKnown(step: StepDoc, terms: ContractTerms, now: number, policy: RecoveryPolicy): boolean {
-  const lease = leaseOf(step, { terms, windowEndsAt: Number.MAX_SAFE_INTEGER }, now, policy);
+/** Whether the tool would recognise a call that is repeated now, for however short a time. */
+export function isKeyKnown(step: StepDoc, terms: ContractTerms, now: number, policy: KeyKnownBy): boolean {
+  const lease = leaseOf(step, { terms, windowEndsAt: Number.MAX_SAFE_INTEGER }, now, { ...policy, leaseMs: 0 });
   return lease.kind === 'granted' || lease.reason !== 'KEY_LIFETIME_OVER';
 }
 
