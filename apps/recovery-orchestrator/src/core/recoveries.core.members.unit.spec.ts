@@ -298,6 +298,10 @@ describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
       run
         .when(reported(request, [told(3, 'verified')], { complete: false }), AT + 2)
         .then(verdicts([3, 'compensated']));
+      // That another copy came too late says nothing of the one that began.
+      run
+        .when(reported(request, [told(2, 'refused_late')]), AT + 3)
+        .then(fact('ReportRefused', { code: 'REFUSED_LATE' }));
       run.whenDue(answerBy);
       expect(run.recorded()[0]?.body['members']).toMatchObject(
         [2, 1].map((place) => ({ step_id: stepOf(place), reason: 'NO_ANSWER' })),
