@@ -171,7 +171,7 @@ describe.each(WAYS)('an effect that nothing undoes, $way', ({ isRebuilt }) => {
 
     it('has the three opened once the look leaves it to a person, and says why nothing undoes it', () => {
       const run = seen(looking(beyondUndo, beyondUndo), 'unverified', BALANCE_KEPT).then(
-        fact('LookAnswered', { verdict: 'unknown' }),
+        fact('LookAnswered', { verdict: 'not_met' }),
         fact('StepEscalated', { reason: 'TOOL_HAS_NO_AUTOMATIC_COMPENSATION', deadline_at: AT_DESK + 2 + REVIEW }),
         fact('TasksOpened', { tasks: [{ kind: 'correction' }, { kind: 'support' }, { kind: 'audit_note' }] }),
         fact('RecoveryClosed', { outcome: 'manual' }),
@@ -193,6 +193,20 @@ describe.each(WAYS)('an effect that nothing undoes, $way', ({ isRebuilt }) => {
           fact('TasksOpened'),
           fact('RecoveryClosed'),
         );
+    });
+
+    it('is judged by what was asked: it is seen to be repaired, though nothing would undo it by now', () => {
+      seen(looking(beyondUndo), 'verified', BALANCE_ZERO).then(
+        fact('LookAnswered', { verdict: 'met' }),
+        fact('StepResolved', { resolution: 'repaired', verified: true }),
+        fact('RecoveryClosed'),
+      );
+    });
+
+    it('shows nothing of it where the handle it was asked by may be somebody else’s', () => {
+      const run = seen(looking({ ...undoable, ...{ handle_ref: 'handle/1' } }), 'verified', BALANCE_ZERO);
+      run.then(fact('LookAnswered', { verdict: 'unknown' }), fact('RecoveryClosed', { outcome: 'manual' }));
+      expect(run.rows('step')[0]?.doc).toMatchObject({ phase: 'manual', look: null });
     });
 
     it('has none where it never happened, where a contract undoes it, and where it is seen to be repaired', () => {

@@ -7,6 +7,8 @@
 //   K2. A step that a look leaves to people is given to one on record: ledger and notifier hear of it by that.
 //   K3. What is told of a step while somebody looks waits until the look is over, and is dealt with then.
 //   K4. What a worker says it did has a verdict, confirmed or not: ledger and accountant hear of a call by that alone.
+//   K5. A look is judged by what was asked, whatever was told of the step since; but where somebody else may own the handle that it
+//       was asked by, what it shows is not this effect.
 import { callsBehind } from '@recourse/contract';
 import type { LegReported, LookVerdict } from '@recourse/messages';
 import { givenFor, turnedOutMeanwhile } from '../task/task.decider.js';
@@ -19,6 +21,7 @@ import { judgeLook, NOBODY_LOOKED } from './judgement.decisions.js';
 import type { LookJudgement } from './judgement.decisions.js';
 import { observerAskedAgain, seenByAnother } from './observer.decisions.js';
 import type { Signed } from './observer.decisions.js';
+import { HANDLE_ASKED, HANDLE_CLAIMED } from './opening.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { ActedLeg } from './leg.messages.js';
 import type { EscalationReason, LookDoc, StepDoc } from './step.messages.js';
@@ -36,22 +39,40 @@ interface HeardContext extends LookContext {
   readonly speaker: Signed | undefined;
 }
 
+/** What a report of a look shows of the step (K1). */
+export function lookShows(step: StepDoc, seen: LookDoc, { steps }: LegReported): LookJudgement {
+  return judgeLook(
+    asAsked(step, seen),
+    steps.find((one) => one.step_id === step.step_id),
+  );
+}
+
 /** What a look means: undone by an earlier attempt, repaired by hand and seen to be, or a person's still. */
 export function lookedAt(
   step: StepDoc,
   seen: LookDoc,
-  message: LegReported,
+  shown: LookJudgement,
   { speaker, ...at }: HeardContext,
 ): readonly RecoveryRecord[] {
-  const judgement = judgeLook(
-    step,
-    message.steps.find((one) => one.step_id === step.step_id),
-  );
-  const answered = lookAnswered(step, seen, judgement, at);
-  if (judgement.verdict !== 'met') return [answered, ...givenAfter(step, seen, judgement, { ...at, speaker })];
-  const other = seenByAnother(step, seen, speaker, at);
+  const asked = asAsked(step, seen);
+  const judgement = isHandleDoubted(step) ? { ...shown, ...UNSEEN } : shown;
+  const answered = lookAnswered(asked, seen, judgement, at);
+  if (judgement.verdict !== 'met') return [answered, ...givenAfter(asked, seen, judgement, { ...at, speaker })];
+  const other = seenByAnother(asked, seen, speaker, at);
   if (other !== null) return [answered, other];
-  return [answered, seen.purpose === 'repair' ? repaired(step, seen) : compensated(step, seen, judgement, speaker)];
+  return [answered, seen.purpose === 'repair' ? repaired(asked, seen) : compensated(asked, seen, judgement, speaker)];
+}
+
+/** The step with what its look was asked with (K5). */
+function asAsked(step: StepDoc, { call, terms, ref }: LookDoc): StepDoc {
+  return { ...step, call, terms, ref };
+}
+
+const UNSEEN = { verdict: 'unknown', reason: 'SUCCESS_NOT_OBSERVED' } as const;
+
+/** Somebody else owns the handle, or may, as was told while the look was out. */
+function isHandleDoubted({ told_meanwhile: told }: StepDoc): boolean {
+  return told === HANDLE_ASKED || told === HANDLE_CLAIMED;
 }
 
 /** A person repaired it by hand, and it was seen to be so. */
@@ -121,10 +142,11 @@ function unconfirmed(
 
 /** Nobody answered a look: an observer is asked anew, a few times, and then nothing was seen. */
 export function lookMissed(step: StepDoc, seen: LookDoc, at: LookContext): readonly RecoveryRecord[] {
-  const again = observerAskedAgain(step, seen, at);
+  const asked = asAsked(step, seen);
+  const again = observerAskedAgain(asked, seen, at);
   if (again !== null) return [again];
   const heard = { ...at, speaker: undefined };
-  return [lookAnswered(step, seen, NOBODY_LOOKED, at), ...givenAfter(step, seen, NOBODY_LOOKED, heard)];
+  return [lookAnswered(asked, seen, NOBODY_LOOKED, at), ...givenAfter(asked, seen, NOBODY_LOOKED, heard)];
 }
 
 /** Why a person has what another worker was to confirm. */

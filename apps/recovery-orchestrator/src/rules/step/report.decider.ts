@@ -11,7 +11,7 @@ import { changesOf, factChanged, factsObserved, isCallErased } from './facts.dec
 import { deadlineOf, goOn, stoppedBy } from './halt.decisions.js';
 import { judge } from './judgement.decisions.js';
 import type { Judgement } from './judgement.decisions.js';
-import { lookedAt } from './looked.decisions.js';
+import { lookedAt, lookShows } from './looked.decisions.js';
 import { append, conclude, draft } from './step-draft.decisions.js';
 import type { StepContext } from './step-draft.decisions.js';
 import { observerAsked } from './observer.decisions.js';
@@ -95,7 +95,8 @@ function onLook(step: StepDoc, seen: LookDoc, message: LegReported, context: Rep
   // A refusal by one copy proves nothing about another (L11).
   if (message.steps.find((one) => one.step_id === step.step_id)?.outcome === 'refused_late')
     return [refusedReport(message, 'REFUSED_LATE')];
-  return conclude(draft(step, context.now, ...lookedAt(step, seen, message, context)), context);
+  const shown = lookShows(step, seen, message);
+  return conclude(draft(step, context.now, ...lookedAt(step, seen, shown, context)), context);
 }
 
 /** What the resource is like: for whoever decides about the step, or compared with what they agreed to. */

@@ -9,10 +9,11 @@ import type { LookDoc, StepDoc } from './step.messages.js';
 import { wordsIn } from './worker-words.decisions.js';
 
 export function lookSentBy(body: Body<'LookDispatched'>, step: StepDoc, at: number): StepDoc {
-  const { leg_id, adapter, purpose, lease_id, not_after, answer_by } = body;
+  const { leg_id, adapter, purpose, lease_id, not_after, answer_by, call, terms, ref } = body;
   const { evidence, by, reason, command_id, owner, deadline_at, not_by, acted_leg_id, acted: observations } = body;
   const acted = acted_leg_id === null ? {} : { acted: { leg_id: acted_leg_id, observations } };
-  const asked = { leg_id, adapter, purpose, lease_id, not_after, answer_by, evidence, by, reason, command_id, not_by };
+  const said = { evidence, by, reason, command_id, not_by };
+  const asked = { leg_id, adapter, purpose, lease_id, not_after, answer_by, call, terms, ref, ...said };
   const looking = moveStep(
     {
       ...(not_by === null ? withoutNews(step) : step),

@@ -104,8 +104,8 @@ export type GivenApproval = {
   readonly at: number;
 };
 
-/** A look that is under way: who wants it, why, and under which lease. */
-export type LookDoc = {
+/** A look that is under way: who wants it, why, and under which lease; it is judged by what the step was when it was asked. */
+export type LookDoc = Pick<LookDispatched, 'call' | 'terms' | 'ref'> & {
   readonly leg_id: string;
   readonly adapter: string;
   readonly purpose: LookPurpose;
