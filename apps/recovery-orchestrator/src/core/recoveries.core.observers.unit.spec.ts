@@ -69,6 +69,37 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
     expect(new Set([1, 2, 3].map((round) => roundOf(round))).size).toBe(3);
   });
 
+  describe('of which the other saw nothing', () => {
+    const nothing = (asked: LegRequested) => ({ ...reported(asked, [told(1, 'unknown')]), speaker: OBSERVER });
+
+    it('stays out until its deadline: a copy of its answer may show it', () => {
+      const { run, look } = undone();
+      run.when(nothing(look), AT + 2).then(fact('ReportRefused', { leg_id: look.leg_id, code: 'NOTHING_SEEN' }));
+      expect(phasesOf(run)).toEqual({ [idOf(1)]: 'looking' });
+      run.when({ ...reported(look, [told(1, 'verified')]), speaker: OBSERVER }, AT + 3);
+      expect(phasesOf(run)).toEqual({ [idOf(1)]: 'compensated' });
+    });
+
+    it('is asked for anew as where it is silent, and is a person’s with its words after the third time', () => {
+      const { run, look } = undone();
+      let asked = look;
+      for (const round of [1, 2]) {
+        run.when(nothing(asked), AT + round * 1_000_000 - 1).then(fact('ReportRefused', { code: 'NOTHING_SEEN' }));
+        run.whenDue(AT + round * 1_000_000).then(fact('LookDispatched', { purpose: 'observe', not_by: 'payments-1' }));
+        asked = requestIn(run.outgoing());
+      }
+      const last = { ...told(1, 'unknown'), error_kind: 'TOOL_FAILED', detail: 'down for a while' };
+      run.when({ ...reported(asked, [last]), speaker: OBSERVER }, AT + 2_000_001).then(
+        fact('LookAnswered', { verdict: 'unknown', error_kind: 'TOOL_FAILED' }),
+        fact('LegSettled', {
+          members: [{ outcome: 'uncertain', reason: 'NOT_CONFIRMED', observed_by: 'payments-eye' }],
+        }),
+        fact('StepEscalated', { reason: 'OUTCOME_UNKNOWN' }),
+        fact('RecoveryClosed', { outcome: 'manual' }),
+      );
+    });
+  });
+
   /** Id of what is asked in a round in which nobody answers. */
   function roundOf(round: number): string {
     const { run } = undone();

@@ -54,10 +54,15 @@ export function seenByAnother(
   return lookFor(step, { ...look, legId }, speaker.keyId, asking);
 }
 
-/** Asks an observer anew that was silent: it answers for all of a leg one after the other. Null where it was asked often enough. */
+/** Is an observer asked anew that does not say what it sees? It answers for all of a leg one after the other, and its tools may be down. */
+export function isAskedAgain({ not_by, round = 1 }: LookDoc): boolean {
+  return not_by !== null && round < FACT_ROUNDS_MAX;
+}
+
+/** Asks an observer anew; null where it was asked often enough. */
 export function observerAskedAgain(step: StepDoc, look: LookDoc, asking: Asking): RecoveryRecord | null {
-  const { round = 1, not_by } = look;
-  if (not_by === null || round >= FACT_ROUNDS_MAX) return null;
+  const { not_by } = look;
+  if (not_by === null || !isAskedAgain(look)) return null;
   return lookFor(step, { ...look, legId: deriveId('observe', step.step_id, look.leg_id) }, not_by, asking);
 }
 

@@ -14,7 +14,7 @@ import type { Judgement } from './judgement.decisions.js';
 import { lookedAt, lookShows } from './looked.decisions.js';
 import { append, conclude, draft } from './step-draft.decisions.js';
 import type { StepContext } from './step-draft.decisions.js';
-import { observerAsked } from './observer.decisions.js';
+import { isAskedAgain, observerAsked } from './observer.decisions.js';
 import type { Signed } from './observer.decisions.js';
 import { stepFollowing } from './step-row.transitions.js';
 import type { FactsAsk, LookDoc, StepDoc, StepPhase } from './step.messages.js';
@@ -96,6 +96,8 @@ function onLook(step: StepDoc, seen: LookDoc, message: LegReported, context: Rep
   if (message.steps.find((one) => one.step_id === step.step_id)?.outcome === 'refused_late')
     return [refusedReport(message, 'REFUSED_LATE')];
   const shown = lookShows(step, seen, message);
+  // It is asked anew at its deadline, as one that is silent: until then another copy may say what it sees.
+  if (shown.verdict === 'unknown' && isAskedAgain(seen)) return [refusedReport(message, 'NOTHING_SEEN')];
   return conclude(draft(step, context.now, ...lookedAt(step, seen, shown, context)), context);
 }
 
