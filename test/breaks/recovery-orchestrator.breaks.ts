@@ -2638,6 +2638,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'const isRetriable = compensation;',
   },
   {
+    id: 'p6-copy-refused-while-looking',
+    requirement: 'P6/observed',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.observers.unit.spec.ts',
+    test: 'a report of an undo, straight is told a second time while the other looks, and changes nothing; a copy that says otherwise is refused',
+    file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
+    find: "(look?.acted?.leg_id === leg_id ? 'verified' : answered) === outcome",
+    replace: "(look?.acted?.leg_id === outcome ? 'verified' : answered) === outcome && leg_id !== ''",
+  },
+  {
     id: 'p6-blind-observer-asked-once',
     requirement: 'P6/observed',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.observers.unit.spec.ts',

@@ -69,6 +69,17 @@ describe.each(WAYS)('a report of an undo, $way', ({ isRebuilt }) => {
     expect(new Set([1, 2, 3].map((round) => roundOf(round))).size).toBe(3);
   });
 
+  it('is told a second time while the other looks, and changes nothing; a copy that says otherwise is refused', () => {
+    const { run, request } = dispatched(1);
+    const copy = { ...reported(request, [told(1, 'verified')]), speaker: OBSERVED };
+    run.when(copy, AT + 1).then(fact('LookDispatched'));
+    run.when(copy, AT + 2).then();
+    run
+      .when({ ...reported(request, [told(1, 'failed')]), speaker: OBSERVED }, AT + 3)
+      .then(fact('ReportRefused', { leg_id: request.leg_id, code: 'ATTEMPT_STALE' }));
+    expect(phasesOf(run)).toEqual({ [idOf(1)]: 'looking' });
+  });
+
   describe('of which the other saw nothing', () => {
     const nothing = (asked: LegRequested) => ({ ...reported(asked, [told(1, 'unknown')]), speaker: OBSERVER });
 

@@ -3,7 +3,7 @@
 // Invariants
 //   T2. Only a report under a real lease moves a step, and only the orchestrator's judgement closes it.
 import { isObserved, speaksUnder } from '@recourse/kernel';
-import type { LegReported, LegVerdict, StepVerdict } from '@recourse/messages';
+import type { LegReported, LegVerdict, StepOutcome, StepVerdict } from '@recourse/messages';
 import { record } from '../record.messages.js';
 import type { RecoveryRecord } from '../record.messages.js';
 import { escalated, isExhausted, reasonAfterLast, retryAt } from './dispatch.decisions.js';
@@ -148,7 +148,7 @@ function readingOf(
 ): Judged | ReportRefusal | null {
   const about = message.steps.find((one) => one.step_id === step.step_id);
   if (about === undefined) return unnamed({ step, leg }, message, members);
-  const isRepeated = leg.answered !== null && leg.answered === about.outcome;
+  const isRepeated = isTaken(step, leg, about.outcome);
   if (isAtRest(step.phase)) return isRepeated ? null : 'ALREADY_ANSWERED';
   // A refusal by one copy proves nothing about another (L11).
   if (about.outcome === 'refused_late')
@@ -158,6 +158,11 @@ function readingOf(
   const isLateProof = judgement.outcome === 'compensated' && LATE_PROOF_IN.includes(step.phase);
   if (isLateProof) return judgement;
   return isRepeated ? null : 'ATTEMPT_STALE';
+}
+
+/** A worker said that of this leg before; what it says it undid has its verdict once another worker has looked. */
+function isTaken({ look }: StepDoc, { leg_id, answered }: LegDoc, outcome: StepOutcome): boolean {
+  return (look?.acted?.leg_id === leg_id ? 'verified' : answered) === outcome;
 }
 
 /** A worker that obeys a switch says nothing of the step it was to begin with. */
