@@ -23,6 +23,7 @@ import { answering, asking, deciding, evolving, MUTATIONS, reading, RECOVERIES }
 import { LEG_MUTANTS } from './leg-mutants.js';
 import { LOOP_MUTANTS } from './loop-mutants.js';
 import { MEMBER_MUTANTS } from './member-mutants.js';
+import { OBSERVER_MUTANTS } from './observer-mutants.js';
 import type { Mutation } from './mutation.js';
 import { ORDINARY } from './profile.js';
 import { STORIES } from './stories.js';
@@ -239,6 +240,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   ...LEG_MUTANTS,
   ...LOOP_MUTANTS,
   ...MEMBER_MUTANTS,
+  ...OBSERVER_MUTANTS,
   ...LINEAGE_MUTANTS,
   ...CONSUMER_MUTANTS,
   ...ERASURE_MUTANTS,

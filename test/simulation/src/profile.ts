@@ -32,6 +32,8 @@ export interface Profile {
   readonly eraseEveryMs: number | null;
   /** Consumers of rollbacks, of those there are to choose from. */
   readonly consumers: number;
+  /** Tenants for which another worker observes what workers say they undid; none: wires are open. */
+  readonly observed: readonly string[];
 }
 
 export const CHAOS_KINDS = ['crash', 'zombie', 'freeze', 'snapshot', 'restore', 'wipe', 'clock'] as const;
@@ -55,6 +57,7 @@ export const ORDINARY: Profile = {
   boundMs: null,
   eraseEveryMs: null,
   consumers: 4,
+  observed: [],
 };
 
 /** Contract shapes that ordinary seeds take turns with. */

@@ -6,6 +6,7 @@ import { happened, notHappened, ToolRejected } from '@recourse/sdk';
 import type { ForwardTool, Tool, ToolContext } from '@recourse/sdk';
 import { CANCEL, CAPABILITY_OF, OBSERVE, REVERSE, UNLINK } from './contracts.js';
 import type { EffectKind, Terms } from './contracts.js';
+import type { Eyes } from './eyes.js';
 import type { Scheduler, SimActor } from './scheduler.js';
 import { SimActor as Actor } from './scheduler.js';
 import type { Random } from './random.js';
@@ -58,6 +59,8 @@ export interface ProviderParts {
   readonly trouble: () => number;
   /** How long a key is kept in truth, milliseconds; contracts say `keyLifetimeMs`. */
   readonly keyKeptMs: number;
+  /** What is said of what looks see. */
+  readonly eyes: Eyes;
 }
 
 /** Keys of the stories name the transaction they are for. */
@@ -220,10 +223,18 @@ export class Provider {
       amountSeen: transaction.amount,
       receipt,
     });
-    if (!isEffect)
-      return { refund_id: id, status: transaction.status, amount_minor: transaction.amount, currency: 'EUR' };
+    if (!isEffect) return this.#seen(transaction, worker, context);
     const answer = this.#execute(transaction, worker, context, fate);
     return fate === 'error_after' ? new Answered(500, 'internal error') : answer;
+  }
+
+  #seen({ id, status, amount }: Transaction, worker: SimActor, context: ToolContext): Json | Error {
+    const seen = this.parts.eyes.seen(worker, context, {
+      transactionId: id,
+      isCalled: () => this.calls.some(({ callId, phase }) => callId === context.callId && phase === 'execute'),
+      answer: { refund_id: id, status, amount_minor: amount, currency: 'EUR' },
+    });
+    return seen ?? new Answered(503, 'nothing to be seen');
   }
 
   /** Why a call is not taken, in one of the ways adapters tell it: outright, or as a status they did not read. */

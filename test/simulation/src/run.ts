@@ -9,7 +9,7 @@ import { ORDINARY, TERMS } from './profile.js';
 import type { Profile } from './profile.js';
 import { Random } from './random.js';
 import { EPOCH } from './scheduler.js';
-import { Stories, STORIES } from './stories.js';
+import { Stories, STORIES, TENANTS } from './stories.js';
 import type { StoryWeights } from './stories.js';
 import { PARTITIONS, SERVICES, sharedRegistry, World } from './world.js';
 import { check } from './checker/check.js';
@@ -83,6 +83,8 @@ export async function run(options: RunOptions): Promise<RunResult> {
     for (let instance = 1; instance <= random.between(1, service === 'contract-registry' ? 1 : 2); instance += 1)
       world.start(service, instance);
   for (let worker = 1; worker <= random.between(1, 2); worker += 1) world.start('worker', worker);
+  if (profile.observed.length > 0)
+    for (let observer = 1; observer <= random.between(1, 2); observer += 1) world.start('observer', observer);
   stories.begin();
   consumers.begin();
   startChaos(world);
@@ -123,6 +125,14 @@ const BOUND_MS = 4_000;
 /** In every third ordinary world somebody has data erased so often, milliseconds. */
 const ERASE_EVERY_MS = 1_200;
 
+/** Last digits of the seeds of ordinary worlds in which another worker observes: together with every other shape. */
+const OBSERVED_SEEDS: readonly number[] = [1, 3, 6];
+
+/** Every second of them is observed for one tenant and not for the other. */
+function observedIn(seed: number): readonly string[] {
+  return OBSERVED_SEEDS.includes(seed % 10) ? TENANTS.slice(0, seed % 20 < 10 ? 2 : 1) : [];
+}
+
 /** Every fourth ordinary world is careful about triggers. */
 function profileOf(random: Random, bias: Bias | undefined, seed: number): Profile {
   return {
@@ -131,6 +141,7 @@ function profileOf(random: Random, bias: Bias | undefined, seed: number): Profil
     isCareful: bias === undefined && seed % 4 === 3,
     boundMs: seed % 2 === 0 ? null : BOUND_MS,
     eraseEveryMs: bias === undefined && seed % 3 === 2 ? ERASE_EVERY_MS : null,
+    observed: bias === undefined ? observedIn(seed) : [],
     ...bias?.profile,
   };
 }

@@ -43,6 +43,12 @@ const SCHEDULED = [
   'consumer leave',
   'consumer twin',
   'edge fails',
+  'observer late',
+  'observer twice',
+  'observer silent',
+  'observer unknown',
+  'observer untrue',
+  'worker untrue',
   'erasure',
 ] as const;
 

@@ -17,19 +17,23 @@ import { createWorker, MemoryClaimStore, MemoryPositionStore } from '@recourse/s
 import type { ClaimStore, Position, WorkerOptions } from '@recourse/sdk';
 import type { ConsumerRecord } from './consumer-plans.js';
 import { DecisionClock } from './decision-clock.js';
+import { Eyes } from './eyes.js';
 import { Faults } from './faults.js';
 import { KeptKeys } from './kept-keys.js';
 import type { MutantContext, Mutation } from './mutation.js';
 import { claimsOf, clockOf, gateOf, keysOf, positionsOf, requestsChanged, storesOf } from './ports.js';
 import type { Profile } from './profile.js';
 import { Provider } from './provider.js';
-import type { Random } from './random.js';
+import { Random } from './random.js';
+import { namingKafka, vouchingKafka } from './speakers.js';
 import { EPOCH, Scheduler, SimActor } from './scheduler.js';
 
 export const LOG_ID = 'simulation';
 export const PARTITIONS = 2;
 export const SERVICES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant'] as const;
 export type ServiceName = (typeof SERVICES)[number];
+/** Who is started by name, and again after every crash. An observer looks at what workers say they undid. */
+type Role = ServiceName | 'worker' | 'observer';
 
 /** How long states of commits are kept, milliseconds: what is rolled back late in a story is given up before its end. */
 const FULL_FIDELITY_MS = 60_000;
@@ -135,7 +139,10 @@ export class World {
   readonly forged = new Map<string, string>();
   #secrets = 0;
   #claims = new MemoryClaimStore();
-  #positions = new MemoryPositionStore();
+  readonly #positions = { worker: new MemoryPositionStore(), observer: new MemoryPositionStore() };
+  /** A stream of its own: a world without observers draws nothing from it. */
+  readonly #observing: Random;
+  readonly eyes: Eyes;
 
   constructor(
     readonly options: WorldOptions,
@@ -144,6 +151,7 @@ export class World {
   ) {
     const { random, profile, mutation } = options;
     this.random = random;
+    this.#observing = new Random(options.seed + 0x0b5e_0000);
     this.scheduler = new Scheduler(random.fork());
     this.faults = new Faults(
       random.fork(),
@@ -181,7 +189,17 @@ export class World {
     this.databases = Object.fromEntries(
       SERVICES.map((service) => [service, this.#makeDatabase(this.cores[service])]),
     ) as Record<ServiceName, MemoryDatabase>; // one per name of the list
+    this.eyes = new Eyes({
+      random: this.#observing.fork(),
+      tenants: profile.observed,
+      isHealed: () => this.faults.healed,
+      tick: () => this.tick(),
+      noted: (fault) => {
+        this.faults.note(fault);
+      },
+    });
     this.provider = new Provider({
+      eyes: this.eyes,
       scheduler: this.scheduler,
       random: random.fork(),
       terms: profile.terms,
@@ -237,16 +255,26 @@ export class World {
   }
 
   kafkaOf(actor: SimActor): Kafka {
-    const kafka = this.broker.forActor(actor.name);
+    const kafka = this.#signed(this.broker.forActor(actor.name), actor);
     const wrap = this.options.mutation?.logProducer;
     if (wrap === undefined || actor.role === 'outside' || actor.role === 'rebuild') return kafka;
     return { ...kafka, logProducer: async () => wrap(await kafka.logProducer(), this.mutantContext) };
   }
 
-  /** Starts an instance of a service or worker, and again after every crash. */
-  start(role: ServiceName | 'worker', instance: number): void {
+  /** Where another worker observes, reports are somebody's word. */
+  #signed(kafka: Kafka, actor: SimActor): Kafka {
+    const { observed, leaseMs } = this.options.profile;
+    if (observed.length === 0) return kafka;
+    const { scheduler, faults } = this;
+    return actor.role === 'worker' || actor.role === 'observer'
+      ? namingKafka(kafka, actor, observed, { scheduler, faults, random: this.#observing, lateMaxMs: 3 * leaseMs })
+      : vouchingKafka(kafka, observed);
+  }
+
+  /** Starts an instance of a service, a worker or an observer, and again after every crash. */
+  start(role: Role, instance: number): void {
     const skew =
-      role === 'worker'
+      role === 'worker' || role === 'observer'
         ? this.random.between(-this.options.profile.workerSkewMs, this.options.profile.workerSkewMs)
         : 0;
     const actor = new SimActor(`${role}-${String(instance)}#${String((this.#incarnations += 1))}`, role, skew);
@@ -255,10 +283,10 @@ export class World {
     void this.#keepStarting(actor, role);
   }
 
-  async #keepStarting(actor: SimActor, role: ServiceName | 'worker'): Promise<void> {
+  async #keepStarting(actor: SimActor, role: Role): Promise<void> {
     for (let attempt = 1; actor.alive; attempt += 1) {
       try {
-        if (role === 'worker') await this.#startWorker(actor);
+        if (role === 'worker' || role === 'observer') await this.#startWorker(actor, role);
         else await this.#startService(actor, role);
         return;
       } catch (cause) {
@@ -285,7 +313,7 @@ export class World {
     const revive =
       this.#revivals.get(actor) ??
       (() => {
-        this.start(actor.role as ServiceName | 'worker', instance);
+        this.start(actor.role as Role, instance);
       });
     this.scheduler.after(this.random.between(100, 4_000), revive);
   }
@@ -377,7 +405,7 @@ export class World {
     return { sealing };
   }
 
-  async #startWorker(actor: SimActor): Promise<void> {
+  async #startWorker(actor: SimActor, role: 'worker' | 'observer'): Promise<void> {
     const { profile, mutation } = this.options;
     const codecs = createCodecs(this.registry.forActor(actor.name));
     const claims = this.#noting(mutation?.claims?.(this.#claims) ?? this.#claims);
@@ -389,9 +417,10 @@ export class World {
       forwardTools: this.provider.forwardToolsOf(actor),
       clock: clockOf(this.scheduler, actor),
       claimStore: claimsOf(this.scheduler, this.faults, actor, claims),
-      positions: positionsOf(this.scheduler, this.faults, actor, this.#positions),
+      positions: positionsOf(this.scheduler, this.faults, actor, this.#positions[role]),
       workerId: actor.name,
-      groupId: 'workers',
+      groupId: `${role}s`,
+      isObserver: role === 'observer',
       callTimeoutMs: profile.terms.callTimeoutMs,
       onNote: (note) => {
         if (note.type === 'trouble') this.trouble(actor.name, note.doing, note.cause);

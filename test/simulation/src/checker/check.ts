@@ -13,6 +13,7 @@ import { checkClosure } from './p09-closure.js';
 import { checkQuietStart, checkRebuild } from './p10-rebuild.js';
 import { checkLists } from './p12-lists.js';
 import { checkErased } from './erased.js';
+import { checkObserved } from './observed.js';
 import { checkEvidence } from './evidence.js';
 import { checkDeliveries } from './p09-deliveries.js';
 import { checkFates } from './p09-fates.js';
@@ -55,6 +56,7 @@ export async function check(world: World, { isQuick }: { readonly isQuick: boole
   checkDeliveries(history);
   checkOrder(history);
   checkEvidence(history);
+  checkObserved(history);
   checkQuietStart(history);
   await checkLists(history);
   await checkSealed(history);
@@ -72,9 +74,9 @@ function countsOf(history: History): Omit<Checked, 'violations'> {
     'recourse.budgets',
   ].flatMap((log) => ofType(history, log, 'CommandAnswered'));
   const facts = new Set(
-    [...(history.wires['recourse.tool-executions'] ?? []), ...(history.wires['recourse.assumption-events'] ?? [])].map(
-      ({ type, key, body }) => `${String(type)} ${key} ${text(body, 'event_id')}`,
-    ),
+    [...(history.wires['recourse.tool-executions'] ?? []), ...(history.wires['recourse.assumption-events'] ?? [])]
+      .filter(({ type }) => type !== 'HandleNamed')
+      .map(({ type, key, body }) => `${String(type)} ${key} ${text(body, 'event_id')}`),
   );
   const recorded = [
     ...ofType(

@@ -1,6 +1,7 @@
 // What a run left behind, read from offset 0 by the acceptance rule alone. Knows nothing of the loop.
 import { ChainReader, genesisHead } from '@recourse/chain';
 import { TOPICS } from '@recourse/messages';
+import { KEY_HEADER } from '../speakers.js';
 import { LOG_ID } from '../world.js';
 import type { World } from '../world.js';
 
@@ -28,6 +29,8 @@ export interface WireRecord {
   readonly type: string | null;
   readonly body: Fields;
   readonly order: number;
+  /** Key that its sender named; null where wires are open. */
+  readonly by: string | null;
 }
 
 /** Fields of a record, by name. */
@@ -133,6 +136,7 @@ function wireRecord(world: World, topic: string, partition: number, record: Fetc
     type: isRecord ? decoded.type : null,
     body: isRecord ? (decoded.body as Fields) : {},
     order: record.timestamp, // a decoded record is an object
+    by: record.headers[KEY_HEADER]?.toString('latin1') ?? null,
   };
 }
 

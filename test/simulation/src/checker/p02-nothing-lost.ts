@@ -152,8 +152,12 @@ function checkStatements(history: History, isParked: (wire: WireRecord) => boole
     `${text(body, 'tenant')} ${text(body, 'ref')} ${text(body, 'event_id')}`;
   const stated = ofType(history, 'recourse.assumptions', 'AssumptionStated');
   const known = new Set([...stated, ...ofType(history, 'recourse.assumptions', 'StatementConflicted')].map(idOf));
+  const handleOf = ({ body }: { readonly body: Fields }): string => `${text(body, 'mutation_id')} ${text(body, 'ref')}`;
+  const claimed = new Set(ofType(history, 'recourse.assumptions', 'HandleClaimed').map(handleOf));
   for (const wire of history.wires['recourse.assumption-events'] ?? []) {
-    if (!isParked(wire) && !known.has(idOf(wire)))
+    // Whose a handle is, the ledger asks where reports are somebody's word.
+    const isKnown = wire.type === 'HandleNamed' ? claimed.has(handleOf(wire)) : known.has(idOf(wire));
+    if (!isParked(wire) && !isKnown)
       broken(history, 'P2', 'recorded', `${String(wire.type)} ${idOf(wire)} is nowhere in the log`);
   }
   const wordOf = (one: (typeof stated)[number]): string =>
