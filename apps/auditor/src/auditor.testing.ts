@@ -10,12 +10,13 @@ import type { Kafka, RawReader } from '@recourse/kafka';
 import { createCodecs, lossReader, recordOf } from '@recourse/messages';
 import type { BodyOf, Codecs } from '@recourse/messages';
 import { Auditor } from './auditor.js';
-import type { AuditorOptions, Witness } from './auditor.js';
+import type { AuditorOptions } from './auditor.js';
 import { HeadBook, TOPIC } from './book/head-book.js';
 import type { BookRecord } from './book/head-book.js';
 import { LogFollower } from './follower/log-follower.js';
 import type { FollowedPartition } from './follower/followed-partition.js';
 import { WireFollower } from './follower/wire-follower.js';
+import type { Witness } from './witness/cosigners.js';
 
 export const LOG = 'recourse.budgets';
 export const WIRE = 'recourse.tool-results';
@@ -213,12 +214,18 @@ export class AuditedCluster {
 
   /** Alarms as they stand in the auditor's log, each as often as it was raised. */
   async raised(): Promise<readonly BodyOf<typeof TOPIC, 'AlarmRaised'>[]> {
+    return (await this.#inBook()).flatMap((record) => (record.type === 'AlarmRaised' ? [record.body] : []));
+  }
+
+  /** The same of what says that they are closed. */
+  async closings(): Promise<readonly BodyOf<typeof TOPIC, 'AlarmClosed'>[]> {
+    return (await this.#inBook()).flatMap((record) => (record.type === 'AlarmClosed' ? [record.body] : []));
+  }
+
+  async #inBook(): Promise<readonly BookRecord[]> {
     const reader = await this.kafka.rawReader();
     const { records } = await reader.read(TOPIC, 0, 0);
-    return records.flatMap(({ value }) => {
-      const record = recordOf(TOPIC, this.#codecs.decodeSync(value));
-      return record?.type === 'AlarmRaised' ? [record.body] : [];
-    });
+    return records.flatMap(({ value }) => recordOf(TOPIC, this.#codecs.decodeSync(value)) ?? []);
   }
 
   /** Sizes that were signed of a partition, oldest first. */
@@ -237,15 +244,17 @@ export class AuditedCluster {
   }
 
   alarms(): readonly string[] {
-    return [...this.book.open.values()].map(({ kind, topic, partition }) => `${kind} in ${topic}/${partition}`).sort();
+    return [...this.book.alarms.open.values()]
+      .map(({ kind, topic, partition }) => `${kind} in ${topic}/${partition}`)
+      .sort();
   }
 
   /** A person closes every alarm, as `recourse log close-alarm` does. */
   async close(by: string): Promise<void> {
     await this.book.readOn();
-    const records = [...this.book.open.keys()].map((id): BookRecord => ({
+    const records = [...this.book.alarms.open.keys()].map((id): BookRecord => ({
       type: 'AlarmClosed',
-      body: { alarm_id: id, by, reason: 'looked at' },
+      body: { alarm_id: id, by, reason: 'looked at', note: null },
     }));
     await this.book.append(records);
   }

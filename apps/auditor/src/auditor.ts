@@ -7,27 +7,18 @@
 //   A2. Heads go to witnesses, then into the log, then into the file. A kill in between leaves a head that the next one extends.
 //   A3. A partition in trouble holds up no other, and a witness that is silent no more than one answer of a turn.
 //   A4. How often it signs is measured by a clock that nobody sets.
-import { extendsHead, headText, noteText, treeName } from '@recourse/audit';
-import type { NoteSignature, NoteSigner, SignedHead, TreeHead } from '@recourse/audit';
+import { AUDITOR_ACTOR, extendsHead, headText, noteText, treeName } from '@recourse/audit';
+import type { NoteSigner, SignedHead, TreeHead } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
 import type { Clock } from '@recourse/kernel';
-import { raisedBody } from './book/alarm-record.js';
+import { closedBody, raisedBody } from './book/alarm-record.js';
 import type { BookRecord, HeadBook } from './book/head-book.js';
 import { KeptHeads } from './book/kept-heads.js';
 import type { FollowedPartition } from './follower/followed-partition.js';
 import { alarmNews } from './rules/alarm/alarm.decisions.js';
 import type { Alarm, Found } from './rules/alarm/alarm.messages.js';
-
-/** Who signs with the auditor, having seen that the head extends the one before. */
-export interface Witness {
-  readonly name: string;
-  /**
-   * Asks for a cosignature. `proofFrom` proves that the head extends one of a size.
-   *
-   * Errors: Failure(WITNESS_REFUSED) when it has signed another head; any other when it does not answer.
-   */
-  cosign(head: SignedHead, proofFrom: (size: number) => readonly Buffer[] | null): Promise<NoteSignature>;
-}
+import { Cosigners } from './witness/cosigners.js';
+import type { Unwitnessed, Witness } from './witness/cosigners.js';
 
 export interface AuditorOptions {
   readonly partitions: readonly FollowedPartition[];
@@ -51,8 +42,9 @@ export interface AuditorOptions {
 /** Least time between two looks at partitions that were quiet, and the most that news are waited for after it. */
 const POLL_MS = 500;
 const NEWS_WITHIN_MS = 1_000;
-/** Heads that a witness is asked to sign at a time. */
-const ASKED_AT_ONCE = 8;
+/** Words of persons that one append takes, and what of the reason of each is said again: an append is bounded. */
+const ACCEPTED_AT_ONCE = 100;
+const REASON_MAX = 500;
 
 /** A head that may be signed. */
 interface Offer {
@@ -60,16 +52,12 @@ interface Offer {
   readonly partition: FollowedPartition;
 }
 
-/** Witnesses that did not sign in a turn: whoever was silent is not asked again in it. */
-type Failing = Map<string, 'silent' | 'wrong'>;
-
 export class Auditor {
   readonly #stopped = new AbortController();
   readonly #trouble = new Map<string, string>();
   /** In which generation each partition was taken up; none where it has to be taken up, or anew. */
   readonly #generations = new Map<string, number>();
-  #failing: Failing = new Map();
-  readonly #differing = new Map<string, Found>();
+  readonly #cosigners: Cosigners;
   readonly #lost = new Map<string, Found>();
   #told: ReadonlySet<string> = new Set();
   #isCaughtUp = false;
@@ -77,7 +65,9 @@ export class Auditor {
   #signedAt = -Infinity;
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(private readonly options: AuditorOptions) {}
+  constructor(private readonly options: AuditorOptions) {
+    this.#cosigners = new Cosigners(options);
+  }
 
   /**
    * Reads the log of heads from its beginning, and beside it the notes that are kept elsewhere, oldest first. Heads that the log lacks
@@ -114,10 +104,10 @@ export class Auditor {
     return {
       ready: this.#isCaughtUp && this.#trouble.size === 0,
       trouble: Object.fromEntries([
-        ...Array.from(this.#failing.keys(), (name) => [name, 'WITNESS_UNAVAILABLE'] as const),
+        ...this.#cosigners.failing.map((name) => [name, 'WITNESS_UNAVAILABLE'] as const),
         ...this.#trouble,
       ]),
-      alarms: this.options.book.open.size,
+      alarms: this.options.book.alarms.open.size,
     };
   }
 
@@ -139,6 +129,7 @@ export class Auditor {
   async turn(): Promise<number> {
     const { book, partitions, everyMs, clock } = this.options;
     await book.readOn();
+    await this.#accept();
     let count = 0;
     for (const partition of partitions) {
       count += (await this.#guarded(partition, () => this.#readOn(partition))) ?? 0;
@@ -178,7 +169,7 @@ export class Auditor {
       if (head !== null) offers.push({ head, partition });
     }
     if (offers.length === 0) return;
-    const heads = await this.#allSigned(offers);
+    const heads = await this.#cosigners.sign(offers.map((offer) => this.#signed(offer)));
     const record: BookRecord = {
       type: 'HeadsSigned',
       body: { heads: heads.map(({ topic, partition, size, note }) => ({ topic, partition, size, note })) },
@@ -200,79 +191,47 @@ export class Auditor {
     throw new Failure('TREE_DAMAGED', `the stored tree of ${treeName(partition)} does not extend ${last.size} records`);
   }
 
-  async #allSigned(offers: readonly Offer[]): Promise<readonly SignedHead[]> {
-    const failing: Failing = new Map();
-    const heads: SignedHead[] = [];
-    for (let from = 0; from < offers.length; from += ASKED_AT_ONCE) {
-      const some = offers.slice(from, from + ASKED_AT_ONCE);
-      heads.push(...(await Promise.all(some.map((offer) => this.#signed(offer, failing)))));
-    }
-    this.#failing = failing;
-    return heads;
-  }
-
-  async #signed({ head, partition: { tree } }: Offer, failing: Failing): Promise<SignedHead> {
-    const { signer, witnesses, clock } = this.options;
+  #signed({ head, partition: { tree } }: Offer): Unwitnessed {
+    const { signer, clock } = this.options;
     const text = headText(head);
-    const own = signer.sign(text, Math.floor(clock.now() / 1_000));
-    const alone: SignedHead = { ...head, note: noteText({ text, signatures: [own] }) };
-    const proofFrom = (size: number): readonly Buffer[] | null =>
-      size > head.size ? null : size === 0 ? [] : tree.consistency(size, head.size);
-    const cosigners = witnesses.filter(({ name }) => failing.get(name) !== 'silent');
-    const asked = await Promise.all(
-      cosigners.map((witness) =>
-        witness.cosign(alone, proofFrom).then(
-          (signature) => this.#agreed(witness, head, signature),
-          (cause: unknown) => this.#declined(witness, { head, cause, failing }),
-        ),
-      ),
-    );
-    const signatures = [own, ...asked.filter((one) => one !== null)];
-    return { ...head, note: noteText({ text, signatures }) };
+    const signatures = [signer.sign(text, Math.floor(clock.now() / 1_000))];
+    return { head: { ...head, note: noteText({ text, signatures }) }, tree };
   }
 
-  #agreed({ name }: Witness, head: TreeHead, signature: NoteSignature): NoteSignature {
-    this.#differing.delete(`${name} ${treeName(head)}`);
-    return signature;
+  /** Signs what persons said of open alarms, which closes them. */
+  async #accept(): Promise<void> {
+    const { book } = this.options;
+    const said = book.alarms.said.slice(0, ACCEPTED_AT_ONCE);
+    await book.append(said.map(({ alarm_id: id, by, reason }) => this.#closing({ id, by, reason })));
   }
 
-  #declined(
-    witness: Witness,
-    { head, cause, failing }: { readonly head: TreeHead; readonly cause: unknown; readonly failing: Failing },
-  ): null {
-    const { topic, partition, size } = head;
-    const name = `${witness.name} ${treeName(head)}`;
-    const isRefused = cause instanceof Failure && cause.code === 'WITNESS_REFUSED';
-    // It refuses every head from the first on: what it differs at does not move with each.
-    if (isRefused && !this.#differing.has(name))
-      this.#differing.set(name, { kind: 'witness_differs', topic, partition, seq: size, offset: null });
-    if (!isRefused) failing.set(witness.name, cause instanceof Failure ? 'wrong' : 'silent');
-    this.options.onTrouble(witness.name, cause);
-    return null;
+  #closing(said: { readonly id: string; readonly by: string; readonly reason: string }): BookRecord {
+    const { book, signer } = this.options;
+    const reason = said.reason.slice(0, REASON_MAX).toWellFormed();
+    return { type: 'AlarmClosed', body: closedBody({ ...said, reason, at: book.now() }, { logId: book.logId, signer }) };
   }
 
   async #raise(): Promise<void> {
     const { book, partitions, clock, signer, onAlarm } = this.options;
     const found = [
       ...partitions.flatMap((partition) => partition.found),
-      ...this.#differing.values(),
+      ...this.#cosigners.differing,
       ...this.#lost.values(),
     ];
-    const { open, closed } = book;
+    const { open, closed } = book.alarms;
     const generationOf = (place: Pick<Found, 'topic' | 'partition'>): number => book.signed(place).generation;
     const { raised, over, told } = alarmNews(found, { open, closed, told: this.#told, generationOf }, clock.now());
     this.#told = told;
-    const records: BookRecord[] = [
-      ...raised.map((one): BookRecord => ({
-        type: 'AlarmRaised',
-        body: raisedBody(one, { logId: book.logId, signer }),
-      })),
-      ...over.map((id): BookRecord => ({
-        type: 'AlarmClosed',
-        body: { alarm_id: id, by: 'service:auditor', reason: 'it is no longer so' },
-      })),
+    const denied = book.alarms.denied.filter(({ alarm_id: id }) => !over.includes(id));
+    const by = { logId: book.logId, signer };
+    const records = [
+      ...raised.map((one): BookRecord => ({ type: 'AlarmRaised', body: raisedBody(one, by) })),
+      ...denied.map((body): BookRecord => ({ type: 'AlarmRaised', body })),
+      ...over.map((id) => this.#closing({ id, by: AUDITOR_ACTOR, reason: 'it is no longer so' })),
     ];
-    if (await book.append(records)) for (const alarm of raised) onAlarm?.(alarm);
+    if (!(await book.append(records))) return;
+    const again = denied.flatMap(({ alarm_id: id }) => open.get(id) ?? []);
+    for (const alarm of [...raised, ...again]) onAlarm?.(alarm);
   }
 
   async #guarded<T>(partition: FollowedPartition, work: () => Promise<T>): Promise<T | null> {

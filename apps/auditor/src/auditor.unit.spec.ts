@@ -1,10 +1,10 @@
 // The auditor: signs what extends what it signed, resumes from its own heads, and raises what was done to a log.
 import { describe, expect, it } from '@jest/globals';
-import { alarmNote, knownHeadOf, noteSigner, parseNote, isSignedBy } from '@recourse/audit';
+import { alarmNote, closingNote, knownHeadOf, noteSigner, parseNote, isSignedBy, readSignedClosing } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
 import { AuditedCluster, freshPem, LOG, WIRE } from './auditor.testing.js';
-import type { Witness } from './auditor.js';
 import type { BookRecord } from './book/head-book.js';
+import type { Witness } from './witness/cosigners.js';
 
 const turnsOf = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1)
@@ -370,9 +370,9 @@ const raisedBy = (id: string, note: string | null = null): BookRecord => ({
     ...{ detail: 'made up', owner: 'role:operator', deadline_at: 1, note },
   },
 });
-const closedBy = (id: string, by = 'ada'): BookRecord => ({
+const closedBy = (id: string, by = 'ada', note: string | null = null): BookRecord => ({
   type: 'AlarmClosed',
-  body: { alarm_id: id, by, reason: 'made up' },
+  body: { alarm_id: id, by, reason: 'made up', note },
 });
 const rewrite = async (cluster: AuditedCluster): Promise<void> => {
   cluster.cut(0);
@@ -444,6 +444,94 @@ describe('an alarm that somebody else wrote into the log of heads', () => {
   });
 });
 
+describe('that an alarm is closed', () => {
+  const OPEN = [`rewritten in ${LOG}/0`];
+
+  it('counts with a note of the auditor alone, which signs what a person said: who, when and which (P11)', async () => {
+    const { cluster, id } = await found();
+    await cluster.close('ada');
+    await cluster.auditor.turn();
+    expect([cluster.alarms(), generation(cluster)]).toEqual([[], 1]);
+    const [said, signed, ...more] = await cluster.closings();
+    expect([said?.note, signed?.by, signed?.reason, more]).toEqual([null, 'ada', 'looked at', []]);
+    const at = cluster.clock.now();
+    expect(readSignedClosing(signed?.note ?? '', [cluster.signer.key])).toEqual({ logId: 'log-1', id, at, by: 'ada' });
+    await cluster.restart();
+    await cluster.turn();
+    expect([cluster.alarms(), generation(cluster), (await cluster.closings()).length]).toEqual([[], 1, 2]);
+  });
+
+  it('in the name of the auditor and without its note hides none, before and after a restart', async () => {
+    const { cluster, id } = await found();
+    // It stands for a turn: what stood is not raised again by itself.
+    await cluster.turn();
+    await cluster.forge([closedBy(id, 'service:auditor')]);
+    await cluster.turn();
+    await cluster.turn();
+    expect([cluster.alarms(), generation(cluster)]).toEqual([OPEN, 0]);
+    await cluster.restart();
+    await cluster.turn();
+    expect([cluster.alarms(), generation(cluster)]).toEqual([OPEN, 0]);
+  });
+
+  it('with a note that is not the auditor’s closes none, which is raised again for who has no key', async () => {
+    const { cluster, id } = await found();
+    const stranger = noteSigner('auditor.spec', 'log', freshPem());
+    const said = { logId: 'log-1', id, at: 9e12, by: 'ada' };
+    const others = closingNote({ ...said, id: 'alm_other' }, cluster.signer);
+    const notes = ['no note', closingNote(said, stranger), others, closingNote({ ...said, by: 'bob' }, cluster.signer)];
+    for (const [n, note] of notes.entries()) {
+      await cluster.forge([closedBy(id, 'ada', note)]);
+      await cluster.turn();
+      await cluster.turn();
+      expect([cluster.alarms(), generation(cluster)]).toEqual([OPEN, 0]);
+      expect((await cluster.raised()).map(({ alarm_id: of }) => of)).toEqual(Array(n + 2).fill(id));
+    }
+    await cluster.close('ada');
+    await cluster.turn();
+    expect([cluster.alarms(), generation(cluster)]).toEqual([[], 1]);
+  });
+
+  it('closes none that was raised since: a note is of what stood before it', async () => {
+    const cluster = await AuditedCluster.start();
+    const rate = [`void_rate in ${LOG}/0`];
+    const voids = (): Promise<void> => cluster.send(LOG, Array<string>(40).fill('no record'));
+    await cluster.write(200);
+    await voids();
+    await cluster.turn();
+    await cluster.write(2_500);
+    await cluster.turn();
+    expect(cluster.alarms()).not.toEqual(expect.arrayContaining(rate));
+    for (let n = 0; n < 10; n += 1) await voids();
+    await cluster.turn();
+    expect(cluster.alarms()).toEqual(expect.arrayContaining(rate));
+    await cluster.turn();
+    const [replayed] = (await cluster.closings()).filter(({ by }) => by === 'service:auditor');
+    await cluster.forge(replayed === undefined ? [] : [{ type: 'AlarmClosed', body: replayed }]);
+    await cluster.turn();
+    expect([replayed !== undefined, cluster.alarms()]).toEqual([true, expect.arrayContaining(rate)]);
+  });
+
+  it('is said by a name of one line, and by nobody where it is none', async () => {
+    const { cluster, id } = await found();
+    for (const by of ['', '  ', 'ada\nbob', 'a'.repeat(201)]) await cluster.forge([closedBy(id, by)]);
+    await cluster.turn();
+    expect([cluster.alarms(), (await cluster.closings()).filter(({ note }) => note !== null)]).toEqual([OPEN, []]);
+    const reason = 'r'.repeat(900_000);
+    await cluster.forge([{ type: 'AlarmClosed', body: { alarm_id: id, by: 'ada', reason, note: null } }]);
+    await cluster.turn();
+    expect([cluster.alarms(), (await cluster.closings()).at(-1)?.reason.length]).toEqual([[], 500]);
+  });
+
+  it('is signed by the auditor that comes up after it was said, also of what an earlier version took for closed', async () => {
+    const { cluster, id } = await found();
+    await cluster.forge([closedBy(id)]);
+    await cluster.restart();
+    await cluster.turn();
+    expect([cluster.alarms(), generation(cluster), (await cluster.closings()).length]).toEqual([[], 1, 2]);
+  });
+});
+
 describe('an alarm of an earlier version, without a note,', () => {
   it('is raised again with one, and gives up its heads once that one is closed', async () => {
     const { id } = await found();
@@ -479,7 +567,7 @@ describe('an alarm of an earlier version, without a note,', () => {
 describe('a witness', () => {
   const signer = noteSigner('witness.spec', 'witness', freshPem());
   const willing: Witness = {
-    name: 'willing',
+    key: signer.key,
     cosign: ({ note }) => Promise.resolve(signer.sign(parseNote(note)?.text ?? '', 1_800_000_000)),
   };
 
@@ -493,7 +581,7 @@ describe('a witness', () => {
 
   it('that is silent holds nothing up, and one that refuses raises an alarm', async () => {
     const refusing = (code: 'WITNESS_REFUSED' | 'WITNESS_UNAVAILABLE'): Witness => ({
-      name: code,
+      key: signer.key,
       cosign: () => Promise.reject(new Failure(code, 'not this one')),
     });
     const silent = await AuditedCluster.start([refusing('WITNESS_UNAVAILABLE')]);
@@ -516,7 +604,7 @@ describe('a witness', () => {
     const answers: (() => void)[] = [];
     let asked = 0;
     const hung: Witness = {
-      name: 'hung',
+      key: noteSigner('hung', 'witness', freshPem()).key,
       cosign: (head, proofFrom) => {
         asked += 1;
         return asked > 8
@@ -553,7 +641,7 @@ describe('a witness', () => {
       answers.shift() === true
         ? willing.cosign(head, proofFrom)
         : Promise.reject(new Failure('WITNESS_REFUSED', 'not this one'));
-    const cluster = await AuditedCluster.start([{ name: 'wavering', cosign }]);
+    const cluster = await AuditedCluster.start([{ key: signer.key, cosign }]);
     for (const alarms of [1, 0, 1]) {
       await cluster.write(2);
       await cluster.turn();

@@ -23,7 +23,7 @@ import type { Logger } from '@recourse/telemetry';
 import { AuditorHost } from './auditor-host.js';
 import type { OpenedAuditor } from './auditor-host.js';
 import { Auditor } from './auditor.js';
-import type { AuditorOptions, Witness } from './auditor.js';
+import type { AuditorOptions } from './auditor.js';
 import { HeadBook } from './book/head-book.js';
 import type { AuditorConfig } from './config.js';
 import { followedTopics } from './followed-topics.js';
@@ -32,6 +32,7 @@ import type { FollowedPartition } from './follower/followed-partition.js';
 import { WireFollower } from './follower/wire-follower.js';
 import { healthServer } from './http/health.js';
 import { witnessClient } from './witness/witness.http.js';
+import type { Witness } from './witness/cosigners.js';
 
 const NAME = 'auditor';
 const WITNESS_TIMEOUT_MS = 3_000;

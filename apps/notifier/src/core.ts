@@ -200,11 +200,11 @@ const BUDGETS: Meanings<Bodies<'recourse.budgets'>> = {
   BudgetReleased: over(escalationOf),
 };
 
-/** An alarm goes on until what it found is explained, or a person has closed it. */
+/** An alarm goes on until the auditor has signed that it is closed: what it raised once more was not closed by it. */
 const HEADS: Meanings<Bodies<'recourse.signed-heads'>> = {
   HeadsSigned: null,
   AlarmRaised: { about: alarmOf, then: askForAlarm },
-  AlarmClosed: over(alarmOf),
+  AlarmClosed: only(({ note }) => note !== null, over(alarmOf)),
 };
 
 /** A weaker version waits until a second person confirms it, or it is dropped. */

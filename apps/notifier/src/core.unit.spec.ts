@@ -619,6 +619,12 @@ describe('alarms of the auditor', () => {
     });
     expect(world(HEADS, raised, recordOf(HEADS, 'AlarmClosed')).size).toBe(0);
   });
+
+  it('wait on where somebody says that they are closed, until the auditor has signed it (P11)', () => {
+    const said = recordOf(HEADS, 'AlarmClosed', { note: null });
+    expect(world(HEADS, raised, said).get('alarm:alm-1')?.item).toMatchObject({ kind: 'alarm' });
+    expect(world(HEADS, raised, said, recordOf(HEADS, 'AlarmClosed'), raised).size).toBe(1);
+  });
 });
 
 describe('an effect that waits for people', () => {

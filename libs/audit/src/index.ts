@@ -1,5 +1,12 @@
-export { alarmNote, readSignedAlarm } from './alarm-note.js';
-export type { AlarmSaid } from './alarm-note.js';
+export {
+  alarmNote,
+  AUDITOR_ACTOR,
+  closingNote,
+  isPersonsName,
+  readSignedAlarm,
+  readSignedClosing,
+} from './alarm-note.js';
+export type { AlarmSaid, ClosingSaid } from './alarm-note.js';
 export { HashTree } from './hash-tree.js';
 export { headsText, notesIn, readHeads, textPieces } from './heads-file.js';
 export { NodeFiles, NodeList } from './node-store.js';

@@ -6,7 +6,8 @@
 //   B1. A head counts only with the auditor's signature: who can write to the topic cannot sign.
 //   B2. What was not accepted is read again before anything else is appended.
 //   B3. What it keeps does not grow with the heads that were ever signed.
-//   B4. Heads are given up only with an alarm that the auditor signed about them: who can write to the topic cannot make it forget one.
+//   B4. Heads are given up only with an alarm that the auditor signed about them, and signed as closed: who can write to the topic cannot
+//       make it forget one by an alarm of their own.
 import { ChainReader, FRAME_SIZE, genesisHead, leafHash, schemaIdOf } from '@recourse/chain';
 import { originOf, readSignedHead, treeName } from '@recourse/audit';
 import type { NoteKey, SignedHead } from '@recourse/audit';
@@ -16,8 +17,7 @@ import type { Kafka, LogProducer, OutgoingRecord, RawReader } from '@recourse/ka
 import { recordOf } from '@recourse/messages';
 import type { BodyOf, Codecs, RecordTypeOf } from '@recourse/messages';
 import { givesUp } from '../rules/alarm/alarm.decisions.js';
-import type { Alarm } from '../rules/alarm/alarm.messages.js';
-import { alarmOf } from './alarm-record.js';
+import { AlarmBook } from './alarm-book.js';
 import { HeadLine } from './head-line.js';
 
 export const TOPIC = 'recourse.signed-heads';
@@ -40,8 +40,7 @@ export interface HeadBookOptions {
 export class HeadBook {
   readonly #lines = new Map<string, HeadLine>();
   readonly #generations = new Map<string, number>();
-  readonly open = new Map<string, Alarm>();
-  readonly closed = new Set<string>();
+  readonly alarms: AlarmBook;
   #chain: ChainReader;
   #offset = 0;
   /** Of the newest record: time never goes back along a chain, also where the clock did. */
@@ -53,6 +52,7 @@ export class HeadBook {
     const { logId, codecs } = options;
     const genesis = genesisHead({ logId, topic: TOPIC, partition: PARTITION, partitionCount: 1 });
     this.#chain = new ChainReader(genesis, codecs.fingerprintOf);
+    this.alarms = new AlarmBook(options);
   }
 
   readonly topic = TOPIC;
@@ -63,6 +63,11 @@ export class HeadBook {
   /** Where the next read begins. */
   get offset(): number {
     return this.#offset;
+  }
+
+  /** Epoch milliseconds: what is written next is of no earlier time. */
+  now(): number {
+    return Math.max(this.options.now(), this.#decidedAt);
   }
 
   /** Heads of the generation that counts, oldest first: the newest, and some of those before it. */
@@ -131,11 +136,11 @@ export class HeadBook {
   }
 
   #sealed(records: readonly BookRecord[]): readonly OutgoingRecord[] {
-    const { codecs, now } = this.options;
+    const { codecs } = this.options;
     let { seq, hash } = this.#chain.head;
-    const decidedAt = Math.max(now(), this.#decidedAt);
+    const decidedAt = this.now();
     return records.map(({ type, body }) => {
-      const value = codecs.encode(TOPIC, type, { seq: seq + 1, prev_hash: hash, decided_at: decidedAt, ...body });
+      const value = codecs.encode(TOPIC, type, { ...body, seq: seq + 1, prev_hash: hash, decided_at: decidedAt });
       const id = schemaIdOf(value);
       const fingerprint = id === null ? null : codecs.fingerprintOf(id);
       if (fingerprint === null) throw new InvariantViolation('head-book', `${type} has no schema id`, 'partition');
@@ -154,7 +159,7 @@ export class HeadBook {
         for (const { note } of record.body.heads) this.#foldHead(note, onHead);
         return;
       case 'AlarmRaised':
-        this.#foldRaised(alarmOf(record.body, this.options));
+        this.alarms.raise(record.body, decidedAtOf(decoded));
         return;
       case 'AlarmClosed':
         this.#foldClosed(record.body);
@@ -168,18 +173,10 @@ export class HeadBook {
     onHead(head);
   }
 
-  /** What bears no note takes the place of none that does. */
-  #foldRaised(alarm: Alarm): void {
-    if (alarm.generation === null && (this.open.get(alarm.id)?.generation ?? null) !== null) return;
-    this.open.set(alarm.id, alarm);
-  }
-
   /** With an alarm that contradicts its heads a person gives them up: the next head begins another generation. */
-  #foldClosed({ alarm_id: id, by }: BodyOf<typeof TOPIC, 'AlarmClosed'>): void {
-    const alarm = this.open.get(id);
-    this.open.delete(id);
-    if (alarm === undefined || alarm.generation === null || by === 'service:auditor') return;
-    this.closed.add(id);
+  #foldClosed(body: BodyOf<typeof TOPIC, 'AlarmClosed'>): void {
+    const alarm = this.alarms.close(body);
+    if (alarm === null) return;
     const { generation } = this.signed(alarm);
     if (givesUp(alarm, generation)) this.#reach(alarm, generation + 1);
   }

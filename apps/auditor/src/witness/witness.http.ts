@@ -4,9 +4,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isSignedBy, noteText, parseNote } from '@recourse/audit';
 import type { NoteKey, NoteSignature, NoteSigner, SignedHead } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
-import type { Witness } from '../auditor.js';
 import { judgeRequest, requestText } from './witness.decisions.js';
 import type { WitnessState } from './witness-state.js';
+import type { Witness } from './cosigners.js';
 
 const PATH = '/add-checkpoint';
 /** The routes by which programs of ours are asked how they are. */
@@ -93,7 +93,7 @@ export function witnessClient({ url, key, fetch: ask, timeoutMs }: WitnessClient
       signal: AbortSignal.timeout(timeoutMs),
     });
   return {
-    name: key.name,
+    key,
     cosign: async (head, proofFrom) => {
       const log = head.note.slice(0, head.note.indexOf('\n'));
       let oldSize = sizes.get(log) ?? 0;

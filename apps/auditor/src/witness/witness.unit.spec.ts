@@ -9,10 +9,10 @@ import { HashTree, headText, isSignedBy, NodeList, noteSigner, noteText, parseNo
 import type { SignedHead } from '@recourse/audit';
 import { sha256Hex } from '@recourse/kernel';
 import { freshPem } from '../auditor.testing.js';
-import type { Witness } from '../auditor.js';
 import { judgeRequest, parseRequest, requestText } from './witness.decisions.js';
 import { witnessClient, witnessServer } from './witness.http.js';
 import { WitnessState } from './witness-state.js';
+import type { Witness } from './cosigners.js';
 
 const auditor = noteSigner('auditor.spec', 'log', freshPem());
 const signer = noteSigner('witness.spec', 'witness', freshPem());

@@ -1,7 +1,7 @@
 // recourse log close-alarm: a person has looked at what the auditor found, once or many times over.
 import type { Command } from 'commander';
 import { openLog } from '../log/accept-cut.js';
-import { alarmsIn, AUDITOR, chosenIn, closeAlarms, HEADS_LOG } from '../log/close-alarm.js';
+import { alarmsIn, AUDITOR, chosenIn, closeAlarms, HEADS_LOG, refuseOtherNames } from '../log/close-alarm.js';
 import type { ClosedAlarm, OpenAlarm } from '../log/close-alarm.js';
 import { formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
@@ -62,6 +62,7 @@ async function close(
         remedy: 'Name them by their ids, or say with --finding and --log which are meant.',
       },
     );
+  refuseOtherNames(options.by);
   const opened = openLog(await optionsOf(session, { log: HEADS_LOG, partition: 0, owner: AUDITOR }));
   try {
     return await closeIn(opened, session, options, ids);
@@ -108,5 +109,5 @@ function closedJson({ seq, alarm: { id, finding, log } }: ClosedAlarm): object {
 }
 
 function closedText({ seq, alarm: { finding, detail } }: ClosedAlarm): string {
-  return `Recorded as record ${seq}: ${finding} (${detail}) is closed.`;
+  return `Recorded as record ${seq}: ${finding} (${detail}) is closed once the auditor has signed it.`;
 }

@@ -1,6 +1,8 @@
 // Closes alarms of the auditor: a person has looked at what they found.
 //
-// Boundary: writes the auditor's log as the auditor would, through OwnLog; an auditor that is running reads the record and goes on.
+// Boundary: writes the auditor's log as the auditor would, through OwnLog, and has no key of its notes: the alarm is closed once the
+// auditor has read the record and signed that.
+import { isPersonsName } from '@recourse/audit';
 import type { LogPosition, OwnLog, PlacedRecord } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import { CliProblem } from '../problem.js';
@@ -10,7 +12,7 @@ export const HEADS_LOG = 'recourse.signed-heads';
 export const AUDITOR = 'auditor';
 const KEY = 'heads';
 
-/** An alarm that nobody has closed. */
+/** An alarm of which nobody has said that it is closed. */
 export interface OpenAlarm {
   readonly id: string;
   readonly finding: string;
@@ -24,7 +26,7 @@ export interface OpenAlarm {
 /** What the log says of alarms, as far as it was read. */
 export interface Alarms {
   readonly open: Map<string, OpenAlarm>;
-  /** Where each was closed. */
+  /** Where each was said to be closed. */
   readonly closedAt: Map<string, number>;
   decidedAt: number;
 }
@@ -60,10 +62,12 @@ async function readOn(log: OwnLog, alarms: Alarms, from: LogPosition): Promise<v
   }
 }
 
+/** Where a person has said so, the auditor signs it; what bears no note and the name of no person, it neither wrote nor signs. */
 function fold({ type, body, seq }: PlacedRecord, { open, closedAt }: Alarms): void {
   const id = String(body['alarm_id']);
   if (type === 'AlarmRaised') open.set(id, openAlarm(id, body));
   if (type !== 'AlarmClosed') return;
+  if (body['note'] === null && !isPersonsName(String(body['by']))) return;
   open.delete(id);
   closedAt.set(id, seq);
 }
@@ -106,6 +110,15 @@ export function chosenIn({ open }: Alarms, wanted: Wanted): readonly OpenAlarm[]
   if (chosen.length > 0) return chosen;
   throw new CliProblem('ALARM_UNKNOWN', 'no alarm that is open fits', 'refused', {
     remedy: '`recourse items --kind alarm` lists those that are: REASON is the finding, LOG the log.',
+  });
+}
+
+/** Errors: CliProblem(CALL_INVALID) for a name that no note can bear. */
+export function refuseOtherNames(by: string): void {
+  if (isPersonsName(by)) return;
+  throw new CliProblem('CALL_INVALID', `${JSON.stringify(by)} names no person who could close an alarm`, 'usage', {
+    remedy:
+      'Name whoever has looked, on one line of at most 200 characters; the auditor closes alarms with its own key.',
   });
 }
 

@@ -116,6 +116,23 @@ describe('an alarm', () => {
   });
 });
 
+describe('an alarm of which somebody else wrote that it is closed', () => {
+  it('is open where that is in the name of the auditor, without its note, or in none (P11)', async () => {
+    for (const by of ['service:auditor', ''])
+      await asAuditor('AlarmClosed', { alarm_id: 'alm_1', by, reason: 'made up' });
+    expect(await closeOne(await logOf('person'), 'alm_1')).toMatchObject({ seq: 4 });
+    await asAuditor('AlarmRaised', ALARM);
+    await asAuditor('AlarmClosed', { alarm_id: 'alm_1', by: 'service:auditor', reason: 'over', note: 'signed' });
+    expect([...(await alarmsIn(await logOf('reader'))).open.keys()]).toEqual([]);
+  });
+
+  it.each(['service:auditor', ' ', 'ada\nbob'])('is closed by no person named %j', async (by) => {
+    const { call, note } = desk(table({}));
+    expect(await call('log', 'close-alarm', 'alm_1', '--reason', 'a drill', '--by', by)).toBe(EXIT_CODES.usage.code);
+    expect(note()).toContain('names no person who could close an alarm');
+  });
+});
+
 describe('several alarms', () => {
   const raise = async (n: number, change: object): Promise<void> =>
     asAuditor('AlarmRaised', { ...ALARM, alarm_id: `alm_${n}`, ...change });
@@ -134,8 +151,8 @@ describe('several alarms', () => {
       [6, 'alm_3'],
     ]);
     expect((await bodies()).slice(4)).toEqual([
-      { alarm_id: 'alm_1', by: 'ada', reason: 'a drill' },
-      { alarm_id: 'alm_3', by: 'ada', reason: 'a drill' },
+      { alarm_id: 'alm_1', by: 'ada', reason: 'a drill', note: null },
+      { alarm_id: 'alm_3', by: 'ada', reason: 'a drill', note: null },
     ]);
   });
 

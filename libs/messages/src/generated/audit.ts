@@ -1,7 +1,7 @@
 // Generated from schemas/ by scripts/generate.mjs. Do not edit.
 import type { Hash, HeadNote } from './common.js';
 
-/** An alarm is over. */
+/** An alarm is over: a person says so, or the auditor with its note. */
 export interface AlarmClosed {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -15,6 +15,8 @@ export interface AlarmClosed {
   readonly by: string;
   /** Why. */
   readonly reason: string;
+  /** The auditor's signed note over id, instant and name: only with one is the alarm closed. Null where a person says so, until the auditor has signed it, and where an earlier version wrote it. */
+  readonly note: string | null;
 }
 
 /** The auditor found a log other than it should be; a person is asked. */

@@ -1,0 +1,111 @@
+// The witnesses of an auditor: asks each for its signature under a head, and knows which of them do not give it.
+//
+// Boundary: waits for answers; writes and keeps no heads.
+//
+// Invariants
+//   C1. A witness that is silent is not asked again in a round, and holds up no other.
+//   C2. What a witness refuses is one finding of a log, where it began, until it signs again.
+import { noteText, parseNote, treeName } from '@recourse/audit';
+import type { HashTree, NoteKey, NoteSignature, SignedHead } from '@recourse/audit';
+import { Failure } from '@recourse/kernel';
+import type { Found } from '../rules/alarm/alarm.messages.js';
+
+/** Who signs with the auditor, having seen that the head extends the one before. */
+export interface Witness {
+  readonly key: NoteKey;
+  /**
+   * Asks for a cosignature. `proofFrom` proves that the head extends one of a size.
+   *
+   * Errors: Failure(WITNESS_REFUSED) when it has signed another head; any other when it does not answer.
+   */
+  cosign(head: SignedHead, proofFrom: (size: number) => readonly Buffer[] | null): Promise<NoteSignature>;
+}
+
+/** Heads that a witness is asked to sign at a time. */
+const ASKED_AT_ONCE = 8;
+
+/** A head that the auditor signed, and the tree that it is of. */
+export interface Unwitnessed {
+  readonly head: SignedHead;
+  readonly tree: HashTree;
+}
+
+/** Witnesses that did not sign in a round: whoever was silent is not asked again in it. */
+type Failing = Map<string, 'silent' | 'wrong'>;
+
+export class Cosigners {
+  #failing: Failing = new Map();
+  readonly #differing = new Map<string, Found>();
+
+  constructor(
+    private readonly options: {
+      readonly witnesses: readonly Witness[];
+      readonly onTrouble: (what: string, cause: unknown) => void;
+    },
+  ) {}
+
+  /** Names of those that did not sign when they were asked last. */
+  get failing(): readonly string[] {
+    return [...this.#failing.keys()];
+  }
+
+  /** Logs of which a witness has signed another head. */
+  get differing(): readonly Found[] {
+    return [...this.#differing.values()];
+  }
+
+  /** The heads with the signatures of those that gave theirs. */
+  async sign(heads: readonly Unwitnessed[]): Promise<readonly SignedHead[]> {
+    const failing: Failing = new Map();
+    const signed: SignedHead[] = [];
+    for (let from = 0; from < heads.length; from += ASKED_AT_ONCE) {
+      const some = heads.slice(from, from + ASKED_AT_ONCE);
+      signed.push(...(await Promise.all(some.map((one) => this.#signed(one, failing)))));
+    }
+    this.#failing = failing;
+    return signed;
+  }
+
+  async #signed({ head, tree }: Unwitnessed, failing: Failing): Promise<SignedHead> {
+    const proofFrom = (size: number): readonly Buffer[] | null =>
+      size > head.size ? null : size === 0 ? [] : tree.consistency(size, head.size);
+    const asked = this.options.witnesses.filter(({ key }) => failing.get(key.name) !== 'silent');
+    const answers = await Promise.all(
+      asked.map((witness) =>
+        witness.cosign(head, proofFrom).then(
+          (signature) => this.#agreed(witness, head, signature),
+          (cause: unknown) => this.#declined(witness, { head, cause, failing }),
+        ),
+      ),
+    );
+    return withSignatures(
+      head,
+      answers.filter((one) => one !== null),
+    );
+  }
+
+  #agreed({ key }: Witness, head: SignedHead, signature: NoteSignature): NoteSignature {
+    this.#differing.delete(`${key.name} ${treeName(head)}`);
+    return signature;
+  }
+
+  #declined(
+    { key }: Witness,
+    { head, cause, failing }: { readonly head: SignedHead; readonly cause: unknown; readonly failing: Failing },
+  ): null {
+    const { topic, partition, size } = head;
+    const name = `${key.name} ${treeName(head)}`;
+    const isRefused = cause instanceof Failure && cause.code === 'WITNESS_REFUSED';
+    // It refuses every head from the first on: what it differs at does not move with each.
+    if (isRefused && !this.#differing.has(name))
+      this.#differing.set(name, { kind: 'witness_differs', topic, partition, seq: size, offset: null });
+    if (!isRefused) failing.set(key.name, cause instanceof Failure ? 'wrong' : 'silent');
+    this.options.onTrouble(key.name, cause);
+    return null;
+  }
+}
+
+function withSignatures(head: SignedHead, more: readonly NoteSignature[]): SignedHead {
+  const note = parseNote(head.note);
+  return note === null ? head : { ...head, note: noteText({ ...note, signatures: [...note.signatures, ...more] }) };
+}
