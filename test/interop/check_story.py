@@ -1,12 +1,13 @@
 """Checks a packet that `recourse audit story --packet --auditor-key` wrote: each record is whole and proved, each line is about one of them.
 
-    python check_story.py PACKET.json VERIFIER-KEY [LOG-ID]
+    python check_story.py PACKET.json VERIFIER-KEY [LOG-ID] [--witness-key VERIFIER-KEY]...
 
 Shares no code with the writers. What a packet is stands in apps/cli/src/story/story.packet.ts. The words of the lines are not told
 again here. Prints `ok:` and the logs that it is of, or what is wrong, and ends with 1 then. A packet that names no tenant, as older
-ones do, tells of one all the same.
+ones do, tells of one all the same. Each witness whose key is named has to have signed the heads of the proofs, too.
 """
 
+import argparse
 import base64
 import hashlib
 import json
@@ -21,7 +22,7 @@ from reference_reader import decode
 FRAME_SIZE = 5
 
 
-def check_record(record: dict, schemas: dict[int, dict], key_text: str) -> tuple[str, str, dict]:
+def check_record(record: dict, schemas: dict[int, dict], key_text: str, witness_texts: tuple[str, ...] = ()) -> tuple[str, str, dict]:
     """Log id, type and body of a record that is whole, and stands where it says."""
     value = base64.b64decode(record["value"], validate=True)
     schema = schemas[struct.unpack(">I", value[1:FRAME_SIZE])[0]]
@@ -32,7 +33,7 @@ def check_record(record: dict, schemas: dict[int, dict], key_text: str) -> tuple
     proof = record["proof"]
     if proof is None:
         raise Wrong("a record is not proved")
-    check_proof.check(proof, key_text)
+    check_proof.check(proof, key_text, None, witness_texts)
     log, proved = proof["log"], proof["record"]
     if (log["topic"], log["partition"], proved["seq"], proved["leaf"]) != (*place_of(record), record["hash"]):
         raise Wrong("a proof is of another record")
@@ -70,7 +71,7 @@ def check_line(line: dict, told: dict[tuple[str, int, int], tuple[str, str, dict
         raise Wrong("a line is about a member that is not there")
 
 
-def check(packet: dict, key_text: str, log_id_wanted: str | None = None) -> int:
+def check(packet: dict, key_text: str, log_id_wanted: str | None = None, witness_texts: tuple[str, ...] = ()) -> int:
     """How many records are proved. Raises Wrong unless all are, and every line is about one of them."""
     if packet.get("format") != "recourse.story-packet/1":
         raise Wrong("this is no packet of a story, or of another format")
@@ -78,7 +79,7 @@ def check(packet: dict, key_text: str, log_id_wanted: str | None = None) -> int:
     told = {}
     log_ids = set()
     for record in packet["records"]:
-        log_id, kind, body = check_record(record, schemas, key_text)
+        log_id, kind, body = check_record(record, schemas, key_text, witness_texts)
         if place_of(record) in told:
             raise Wrong("a record is in the packet twice")
         log_ids.add(log_id)
@@ -98,11 +99,11 @@ def check(packet: dict, key_text: str, log_id_wanted: str | None = None) -> int:
     return len(told)
 
 
-def main(packet_file: str, key_text: str, log_id: str | None = None) -> int:
+def main(packet_file: str, key_text: str, log_id: str | None = None, witness_texts: tuple[str, ...] = ()) -> int:
     try:
         with open(packet_file, encoding="utf-8") as file:
             packet = json.load(file)
-        count = check(packet, key_text, log_id)
+        count = check(packet, key_text, log_id, witness_texts)
         print(f"ok: {count} records are proved, of the logs {packet['records'][0]['proof']['log']['log_id']}")
     except (Wrong, OSError, LookupError, ValueError, TypeError, AttributeError, OverflowError, struct.error, EOFError) as problem:
         print(problem)
@@ -111,6 +112,10 @@ def main(packet_file: str, key_text: str, log_id: str | None = None) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
-        sys.exit("usage: check_story.py PACKET.json VERIFIER-KEY [LOG-ID]")
-    sys.exit(main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser(prog="check_story.py", allow_abbrev=False)
+    parser.add_argument("packet", metavar="PACKET.json")
+    parser.add_argument("key", metavar="VERIFIER-KEY")
+    parser.add_argument("log_id", metavar="LOG-ID", nargs="?")
+    parser.add_argument("--witness-key", metavar="VERIFIER-KEY", action="append", default=[])
+    named = parser.parse_args()
+    sys.exit(main(named.packet, named.key, named.log_id, tuple(named.witness_key)))

@@ -75,6 +75,12 @@ def test_a_packet_of_another_deployment_than_the_one_named_does_not_hold():
         check_story.check(PACKET, KEY, f"{log_id}-2")
 
 
+def test_a_packet_whose_heads_a_witness_that_is_named_did_not_sign_does_not_hold():
+    witness = json.loads((Path(__file__).parent / "proofs" / "witnessed.json").read_text(encoding="utf-8"))["witness"]
+    with pytest.raises(Wrong, match="did not sign the head"):
+        check_story.check(PACKET, KEY, None, (witness,))
+
+
 def test_a_packet_that_tells_of_another_tenant_does_not_hold():
     tenants = {check_story.tenant_of(body) for body in bodies()} - {None, "*"}
     assert len(tenants) == 1

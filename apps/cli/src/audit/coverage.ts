@@ -55,7 +55,7 @@ function generationsOf(heads: readonly SignedHead[]): ReadonlyMap<string, number
 }
 
 /** What is found of logs whose heads the reader holds, and a newer generation took the place of; by name. */
-export function givenUp({ heads, held }: TrustedHeads): ReadonlyMap<string, HeadsGivenUp> {
+function givenUp({ heads, held }: TrustedHeads): ReadonlyMap<string, HeadsGivenUp> {
   const newest = generationsOf(heads);
   const older = held.filter((head) => head.generation < (newest.get(nameOf(head)) ?? 0));
   return new Map(
@@ -72,23 +72,40 @@ export function uncovered<T extends Length>(lengths: readonly T[], heads: readon
   return lengths.filter((one) => one.head_seq > 0 && one.topic !== HEADS_TOPIC && !covered.has(nameOf(one)));
 }
 
-/** Reports with the newest head that each log was compared with; those that lack one say so, as do all where there is none at all. */
-export function withCoverage(reports: readonly PartitionReport[], trusted: TrustedHeads): readonly PartitionReport[] {
+/** How far heads cover a log, and what they leave open. */
+export interface Coverage {
+  /** Name of the log with its partition. */
+  readonly name: string;
+  readonly signedTo: SignedTo | null;
+  readonly findings: readonly MaterialFinding[];
+}
+
+/** Of each log, in their order. Without any head at all the first is found, so that a key that signed nothing never passes. */
+export function coverageOf(lengths: readonly Length[], trusted: TrustedHeads): readonly Coverage[] {
   const { heads, alone } = trusted;
   const [covered, replaced] = [newestOf(heads), givenUp(trusted)];
   const unwitnessed = newestAmong(alone);
-  const open = new Set(uncovered(reports, heads));
-  return reports.map((report, index) => {
-    const name = nameOf(report);
-    const signed_head = covered.get(name) ?? null;
-    const isFound = open.has(report) || (covered.size === 0 && open.size === 0 && index === 0);
+  const open = new Set(uncovered(lengths, heads));
+  return lengths.map((length, index) => {
+    const name = nameOf(length);
+    const signedTo = covered.get(name) ?? null;
+    const isFound = open.has(length) || (covered.size === 0 && open.size === 0 && index === 0);
     const [lost, single] = [replaced.get(name), unwitnessed.get(name)];
-    return withFindings({ ...report, signed_head }, [
-      ...(single !== undefined && isNewer(single, signed_head ?? undefined) ? [aloneIn(single, signed_head)] : []),
+    const findings = [
+      ...(single !== undefined && isNewer(single, signedTo ?? undefined) ? [aloneIn(single, signedTo)] : []),
       ...(isFound && single === undefined ? [{ kind: 'heads_missing' } as const] : []),
       ...(lost === undefined ? [] : [lost]),
-    ]);
+    ];
+    return { name, signedTo, findings };
   });
+}
+
+/** Reports with the newest head that each log was compared with, and what heads leave open. */
+export function withCoverage(reports: readonly PartitionReport[], trusted: TrustedHeads): readonly PartitionReport[] {
+  const coverage = coverageOf(reports, trusted);
+  return reports.map((report, at) =>
+    withFindings({ ...report, signed_head: coverage[at]?.signedTo ?? null }, coverage[at]?.findings ?? []),
+  );
 }
 
 function newestAmong(heads: readonly SignedHead[]): ReadonlyMap<string, SignedHead> {

@@ -92,6 +92,16 @@ describe('a log that no head of the auditor covers', () => {
     const [news = []] = await watched([headOf(LOG, 1), { ...headOf(LOG, 1), generation: 1 }]);
     expect(news.map(({ finding }) => finding.kind)).toEqual(['heads_given_up']);
   });
+
+  it('of which a witness that is named did not sign the newest is found as watching begins, as a verification finds it', async () => {
+    const kindsOf = async (heads: readonly SignedHead[], alone: readonly SignedHead[]): Promise<readonly string[]> => {
+      const [news = []] = await watched(heads, {}, alone);
+      return news.map(({ finding }) => finding.kind);
+    };
+    expect(await kindsOf([], [headOf(LOG, 1)])).toEqual(['heads_unwitnessed']);
+    expect(await kindsOf([headOf(LOG, 1)], [headOf(LOG, 2)])).toEqual(['heads_unwitnessed']);
+    expect(await kindsOf([headOf(LOG, 1)], [headOf(LOG, 1)])).toEqual([]);
+  });
 });
 
 describe('watching that begins where a log is gone', () => {
@@ -181,6 +191,7 @@ describe('a log with heads', () => {
 async function watched(
   signed: readonly SignedHead[] | null,
   { topics = [LOG], known = new Map() }: Partial<Pick<WatchOptions, 'topics' | 'known'>> = {},
+  alone: readonly SignedHead[] = [],
 ) {
   const broker = new MemoryBroker({}).forActor('spec');
   const registry = new MemoryRegistry().forActor('spec');
@@ -190,7 +201,7 @@ async function watched(
   const { line } = chained(codecs, LOG)('Progress', { cursors: [], reacted_seq: 1 }, 'key');
   await (await broker.logProducer()).send(LOG, 0, [line]);
   return withScratch(async (scratch) => {
-    const trusted = signed === null ? null : { heads: signed, held: signed, alone: [] };
+    const trusted = signed === null ? null : { heads: signed, held: signed, alone };
     const asked = { kafka: broker, registry, logId: LOG_ID, topics, known, scratch, signed: trusted };
     for await (const { news } of watchTopics(asked)) return [news];
     return [];

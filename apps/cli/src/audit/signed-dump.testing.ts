@@ -101,10 +101,11 @@ function signed(head: TreeHead, isWitnessed = false): SignedHead {
   return { ...head, note: noteText({ text, signatures: signers.map((one) => one.sign(text, 1_800_000_000)) }) };
 }
 
-/** Heads of all logs of a dump as they end, signed by the auditor; of those that `isSigned` names. */
+/** Heads of all logs of a dump as they end, signed by the auditor, and by a witness; of those that `isSigned` names. */
 export async function headsOverDump(
   folder: string,
   isSigned: (topic: string) => boolean = () => true,
+  isWitnessed = false,
 ): Promise<readonly SignedHead[]> {
   const heads: SignedHead[] = [];
   for (const file of filesOf(folder)) {
@@ -118,7 +119,8 @@ export async function headsOverDump(
     const { logId, topic, partition } = of;
     const { seq: size, hash: head } = chain.head;
     const place = { logId, topic, partition, generation: 0 };
-    heads.push(signed({ ...place, size, root: tree.root(), head, nextOffset: size, firstOffset: 0, signedAt: 1 }));
+    const said = { ...place, size, root: tree.root(), head, nextOffset: size, firstOffset: 0, signedAt: 1 };
+    heads.push(signed(said, isWitnessed));
   }
   return heads;
 }

@@ -6,7 +6,7 @@ import type { Kafka, RawReader, SchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import type { NamedFinding } from './findings.js';
-import { givenUp, uncovered } from './coverage.js';
+import { coverageOf } from './coverage.js';
 import type { TrustedHeads } from './coverage.js';
 import { named } from './findings.js';
 import { goneFrom } from './lost-logs.js';
@@ -24,7 +24,7 @@ export interface WatchOptions {
   readonly topics: readonly string[];
   readonly known: KnownHeads;
   readonly scratch: Scratch;
-  /** Heads of the auditor as watching begins: a log that holds records then and none of them is found. Null: no key was given. */
+  /** Heads of the auditor as watching begins: what they leave open then is found. Null: no key was given. */
   readonly signed: TrustedHeads | null;
 }
 
@@ -169,7 +169,7 @@ export async function* watchTopics(options: WatchOptions): AsyncGenerator<Look> 
       const looks = [];
       for (const one of watch.all) looks.push({ name: one.name, ...(await one.look(reader)) });
       const lengths = watch.all.map(({ of, accepted }) => ({ ...of, head_seq: accepted }));
-      const bare = isFirst && options.signed !== null ? unsignedIn(lengths, options.signed) : [];
+      const bare = isFirst && options.signed !== null ? openIn(lengths, options.signed) : [];
       yield {
         records: looks.reduce((sum, { records }) => sum + records, 0),
         accepted: watch.all.reduce((sum, { accepted }) => sum + accepted, 0),
@@ -192,16 +192,9 @@ const newsOf = (reports: readonly PartitionReport[]): Look['news'] =>
     findings.map((finding) => ({ partition: partitionName(topic, partition), finding })),
   );
 
-/** Without any head at all the first log is named, so that a key that signed nothing never passes. */
-function unsignedIn(lengths: readonly (Place & { readonly head_seq: number })[], trusted: TrustedHeads): Look['news'] {
-  const { heads } = trusted;
-  const open = uncovered(lengths, heads);
-  const found = open.length === 0 && heads.length === 0 ? lengths.slice(0, 1) : open;
-  const missing = found.map(({ topic, partition }) => ({
-    partition: partitionName(topic, partition),
-    finding: named({ kind: 'heads_missing' }),
-  }));
-  const names = new Set(lengths.map(({ topic, partition }) => partitionName(topic, partition)));
-  const replaced = [...givenUp(trusted)].filter(([name]) => names.has(name));
-  return [...missing, ...replaced.map(([partition, finding]) => ({ partition, finding: named(finding) }))];
+/** What heads leave open as watching begins, as a verification finds it. */
+function openIn(lengths: readonly (Place & { readonly head_seq: number })[], trusted: TrustedHeads): Look['news'] {
+  return coverageOf(lengths, trusted).flatMap(({ name: partition, findings }) =>
+    findings.map((finding) => ({ partition, finding: named(finding) })),
+  );
 }

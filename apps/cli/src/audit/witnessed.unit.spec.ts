@@ -94,6 +94,13 @@ describe('a verification by the key of a witness', () => {
   });
 });
 
+describe('watching by the key of a witness', () => {
+  it('takes that key as a verification does, and none without the key of an auditor (P11)', async () => {
+    expect((await recourse('watch', ...WITNESS)).note).toContain('KEY_MISSING');
+    expect((await recourse('watch', ...TRUST, '--witness-key', AUDITOR_KEY)).note).toContain('KEY_UNREADABLE');
+  });
+});
+
 describe('a proof by the key of a witness', () => {
   const proved = async (dump: string, ...more: readonly string[]): Promise<string> => {
     const { out } = await recourse('prove', `${LOG}/0/3`, '--dump', dump, ...TRUST, ...more);

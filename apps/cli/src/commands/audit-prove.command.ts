@@ -7,7 +7,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { problemOfProof } from '../audit/check-proof.js';
 import type { Place } from '../audit/dump-record.js';
-import { auditorKey, knownOf } from '../audit/heads.js';
+import { knownOf } from '../audit/heads.js';
 import { logInDump, logOnKafka, prove } from '../audit/prove.js';
 import { withScratch } from '../audit/scratch.js';
 import { LOG_TOPICS } from '../audit/topics.js';
@@ -16,7 +16,7 @@ import type { Look } from '../audit/watch.js';
 import { CliProblem } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
-import { cluster, dumpIn, trustOf, trustOfTopics, WITNESS_KEY, witnessesIn } from './audit-trust.js';
+import { cluster, dumpIn, proofTrustIn, trustOf, trustOfTopics, WITNESS_KEY } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
 import { positiveInteger } from './options.js';
 import type { Act } from './options.js';
@@ -56,6 +56,7 @@ export function addProving(audit: Command, act: Act): void {
     .command('watch')
     .description('verifies the logs as they grow, until it is stopped or finds something')
     .option('--auditor-key <key>', 'verifier key of the auditor, or its file: its signed heads are compared with')
+    .addOption(WITNESS_KEY())
     .option('--heads <file>', 'signed heads kept elsewhere')
     .addOption(new Option('--log <topic>', 'one log only').choices(LOG_TOPICS))
     .addOption(new Option('--every-ms <ms>', 'pause between two looks').default(EVERY_MS).argParser(positiveInteger))
@@ -96,10 +97,9 @@ function summaryOf({ record: { seq, leaf }, inclusion: { size } }: Proof): objec
 }
 
 async function check(session: Session, options: ProveOptions, name: string): Promise<ExitKind> {
-  const key = auditorKey(options.auditorKey, resolve(session.folder, options.auditorKey));
+  const { keys, witnesses } = proofTrustIn(session, options);
   const value = jsonIn(resolve(session.folder, name));
-  const witnesses = witnessesIn(session, options);
-  const problem = await problemOfProof(value, [key], { logId: session.flags.logId ?? null, witnesses });
+  const problem = await problemOfProof(value, keys, { logId: session.flags.logId ?? null, witnesses });
   const of = problem === null ? parseProof(value) : null;
   const place = of === null ? null : { ...of.log, seq: of.record.seq };
   if (place !== null && !session.isJson)

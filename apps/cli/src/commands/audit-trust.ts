@@ -33,10 +33,7 @@ export interface TrustOptions {
 }
 
 /** Heads of one auditor. */
-export interface Trusted extends TrustedHeads {
-  readonly key: NoteKey;
-  readonly witnesses: readonly NoteKey[];
-}
+export type Trusted = TrustedHeads & Signers;
 
 /** As each command has it that takes it. */
 export const WITNESS_KEY = (): Option =>
@@ -45,30 +42,52 @@ export const WITNESS_KEY = (): Option =>
     'verifier key of a witness, or its file: only heads that it signed count; given again, each has to have signed them',
   ).argParser((one: string, before: readonly string[] | undefined) => [...(before ?? []), one]);
 
-/** Errors: CliProblem(KEY_UNREADABLE). */
-export function witnessesIn(
+/** Who has to have signed heads. */
+interface Signers {
+  readonly key: NoteKey;
+  readonly witnesses: readonly NoteKey[];
+}
+
+/** Those that are named; null where nobody is. Errors: CliProblem(KEY_MISSING, KEY_UNREADABLE). */
+function signersIn(
   { folder }: Pick<Session, 'folder'>,
-  { witnessKey: given = [] }: Pick<TrustOptions, 'witnessKey'>,
-): readonly NoteKey[] {
-  return given.map((one) => witnessKey(one, resolve(folder, one)));
+  { auditorKey: given, witnessKey: witnesses = [] }: Pick<TrustOptions, 'auditorKey' | 'witnessKey'>,
+): Signers | null {
+  if (given === undefined && witnesses.length > 0) throw keyMissing();
+  if (given === undefined) return null;
+  return {
+    key: auditorKey(given, resolve(folder, given)),
+    witnesses: witnesses.map((one) => witnessKey(one, resolve(folder, one))),
+  };
+}
+
+/** The same as the check of a proof takes it: no keys where nobody is named. */
+export function proofTrustIn(
+  session: Pick<Session, 'folder'>,
+  options: Pick<TrustOptions, 'auditorKey' | 'witnessKey'>,
+): { readonly keys: readonly NoteKey[]; readonly witnesses: readonly NoteKey[] } {
+  const signers = signersIn(session, options);
+  return { keys: signers === null ? [] : [signers.key], witnesses: signers?.witnesses ?? [] };
+}
+
+function keyMissing(): CliProblem {
+  return new CliProblem('KEY_MISSING', 'signed heads say nothing without the key of who signed them', 'usage', {
+    remedy: 'Pass --auditor-key, from somewhere that whoever writes the logs cannot change.',
+  });
 }
 
 /**
  * The signed heads that a reader trusts, and whose they are; null where no key is given. Heads of another deployment are none of these
  * logs, whoever signed them.
  *
- * Errors: CliProblem(KEY_UNREADABLE, FILE_UNREADABLE).
+ * Errors: CliProblem(KEY_MISSING, KEY_UNREADABLE, FILE_UNREADABLE).
  */
 export async function trustOf(session: Session, options: TrustOptions): Promise<Trusted | null> {
-  const { auditorKey: given, heads: file, fromHead, dump: folder } = options;
-  if (given === undefined) {
-    if (file === undefined && options.witnessKey === undefined) return null;
-    throw new CliProblem('KEY_MISSING', 'signed heads say nothing without the key of who signed them', 'usage', {
-      remedy: 'Pass --auditor-key, from somewhere that whoever writes the logs cannot change.',
-    });
-  }
-  const key = auditorKey(given, resolve(session.folder, given));
-  const witnesses = witnessesIn(session, options);
+  const { heads: file, fromHead, dump: folder } = options;
+  const signers = signersIn(session, options);
+  if (signers === null && file !== undefined) throw keyMissing();
+  if (signers === null) return null;
+  const { key, witnesses } = signers;
   const counted = new CountedHeads(witnesses);
   const inLog = await (folder === undefined
     ? headsInTopic(cluster(session), key)

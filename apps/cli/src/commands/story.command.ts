@@ -8,7 +8,6 @@ import { logIdsIn } from '../audit/dump.js';
 import { schemaOfDump } from '../audit/dump-schemas.js';
 import type { Place } from '../audit/dump-record.js';
 import type { ReadDump } from '../audit/dump-signed.js';
-import { auditorKey } from '../audit/heads.js';
 import { logInDump, logOnKafka } from '../audit/prove.js';
 import type { ProvedLog } from '../audit/prove.js';
 import { formatTable } from '../output/table.js';
@@ -27,7 +26,7 @@ import { settingsIn } from '../story/settings.js';
 import { STORY_LOGS, tenantsOf } from '../story/selection.js';
 import { storyOf, titleOf } from '../story/story.js';
 import type { Story, StoryLine } from '../story/story.js';
-import { cluster, dumpIn, trustOf } from './audit-trust.js';
+import { cluster, dumpIn, proofTrustIn, trustOf, WITNESS_KEY } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
 import { keysFor } from './options.js';
 import type { Act } from './options.js';
@@ -40,7 +39,7 @@ interface StoryOptions extends TrustOptions {
   readonly settings?: string;
 }
 
-type CheckOptions = Pick<TrustOptions, 'dump' | 'auditorKey'>;
+type CheckOptions = Pick<TrustOptions, 'dump' | 'auditorKey' | 'witnessKey'>;
 
 /** What happened to people's money and data: only its owner reads it. */
 const OWNER_ONLY = 0o600;
@@ -61,6 +60,7 @@ export function addStory(audit: Command, act: Act): void {
       '--auditor-key <key>',
       'verifier key of the auditor, or its file: the packet proves each record by its heads',
     )
+    .addOption(WITNESS_KEY())
     .option('--heads <file>', 'signed heads kept elsewhere')
     .option(
       '--decisions',
@@ -83,6 +83,7 @@ export function addStory(audit: Command, act: Act): void {
       '--auditor-key <key>',
       'verifier key of the auditor, or its file: the proofs of the packet are checked by it',
     )
+    .addOption(WITNESS_KEY())
     .action(act<CheckOptions>((session, options, file = '') => check(session, options, file)));
 }
 
@@ -91,7 +92,7 @@ const EXIT_OF = { equal: 'done', differs: 'found', incomplete: 'unproved' } as c
   ExitKind
 >;
 
-async function check(session: Session, { dump, auditorKey: given }: CheckOptions, file: string): Promise<ExitKind> {
+async function check(session: Session, { dump, ...trust }: CheckOptions, file: string): Promise<ExitKind> {
   const { folder, flags } = session;
   const ofDump = dump === undefined ? null : (logIdsIn(resolve(folder, dump))[0] ?? null);
   if (flags.logId !== undefined && ofDump !== null && ofDump !== flags.logId)
@@ -101,7 +102,7 @@ async function check(session: Session, { dump, auditorKey: given }: CheckOptions
   const checked = await checkStory(readStoryPacket(file, folder), {
     logged: dump === undefined ? null : await placesIn(dumpIn(session, dump)),
     logId: flags.logId ?? ofDump,
-    keys: given === undefined ? [] : [auditorKey(given, resolve(folder, given))],
+    ...proofTrustIn(session, trust),
   });
   session.show(checked, () => checkText(file, checked));
   return EXIT_OF[checked.outcome];

@@ -18,7 +18,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { FRAME_SIZE, leafHash, schemaIdOf } from '@recourse/chain';
 import { parseProof, PROOF_PROBLEMS } from '@recourse/audit';
-import type { NoteKey, Proof } from '@recourse/audit';
+import type { Proof, ProofTrust } from '@recourse/audit';
 import { decisionsShape } from '@recourse/contract';
 import type { PackedDecisions } from '@recourse/contract';
 import { canonicalJson, Failure } from '@recourse/kernel';
@@ -149,12 +149,12 @@ const repeated = (record: StoryPacket['records'][number]): StoryCheck['problems'
   message: `${placeName(record)} is in the packet twice`,
 });
 
-/** What a packet is held against. */
-export interface StoryTrust {
+type ProofKeys = Required<Pick<ProofTrust, 'keys' | 'witnesses'>>;
+
+/** What a packet is held against. Without keys of the auditor proofs are not looked at. */
+export interface StoryTrust extends Partial<ProofKeys> {
   /** Hash at a place of a log, null where it holds none; null: no log is at hand. */
   readonly logged: ReadonlyMap<string, string> | null;
-  /** Keys of the auditor; none: proofs are not looked at. */
-  readonly keys?: readonly NoteKey[];
   /** Id of the logs that all of it has to be of; null: of one, whichever that is. */
   readonly logId?: string | null;
 }
@@ -162,7 +162,7 @@ export interface StoryTrust {
 /** Tells a packet again, and looks for its records where they are said to stand. */
 export async function checkStory(
   packet: StoryPacket,
-  { logged, keys = [], logId = null }: StoryTrust,
+  { logged, logId = null, ...signers }: StoryTrust,
 ): Promise<StoryCheck> {
   const { story, records } = packet;
   const decoded = await recordsOf(packet);
@@ -170,7 +170,7 @@ export async function checkStory(
     story,
     decoded.flatMap(({ accepted }) => accepted ?? []),
   );
-  const { proofs, ofLog } = await proofsIn(records, keys, logId);
+  const { proofs, ofLog } = await proofsIn(records, signers, logId);
   const problems = [
     ...decoded.flatMap(({ problem }) => problem ?? []),
     ...(told !== null && canonicalJson(told.story) === canonicalJson(story)
@@ -189,10 +189,11 @@ export async function checkStory(
 /** The proofs of the records of one deployment, and its log id: the one that is named, else that of the first that holds. */
 async function proofsIn(
   records: StoryPacket['records'],
-  keys: readonly NoteKey[],
+  { keys = [], witnesses = [] }: Partial<ProofKeys>,
   logId: string | null,
 ): Promise<{ readonly proofs: readonly Judged[]; readonly ofLog: string | null }> {
-  const judged = keys.length === 0 ? [] : await Promise.all(records.map((record) => proofOf(record, keys)));
+  const judged =
+    keys.length === 0 ? [] : await Promise.all(records.map((record) => proofOf(record, { keys, witnesses })));
   const first = judged.find(({ log_id: of }) => of !== undefined)?.log_id ?? null;
   const ofLog = logId ?? first;
   return { proofs: judged.map((one, at) => ofOneLog(one, ofLog, records[at])), ofLog: first === null ? null : ofLog };
@@ -236,13 +237,13 @@ interface Judged {
 }
 
 /** A proof counts for the record that it is about, at the place that it names. */
-async function proofOf(record: StoryPacket['records'][number], keys: readonly NoteKey[]): Promise<Judged> {
+async function proofOf(record: StoryPacket['records'][number], { keys, witnesses }: ProofKeys): Promise<Judged> {
   if (record.proof === null) return { outcome: 'missing' };
   const fails = (why: string): Judged => ({
     outcome: 'fails',
     problem: { code: 'STORY_PROOF_FAILS', message: `the proof of ${placeName(record)} proves nothing: ${why}` },
   });
-  const problem = await problemOfProof(record.proof, keys);
+  const problem = await problemOfProof(record.proof, keys, { witnesses });
   if (problem !== null) return fails(PROOF_PROBLEMS[problem]);
   const proof = parseProof(record.proof);
   const { log, record: proved } = proof ?? { log: null, record: null };

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { headsText } from '@recourse/audit';
 import { acceptedInDump } from '../audit/accepted.js';
 import { auditorKey } from '../audit/heads.js';
-import { AUDITOR_KEY, headsOverDump } from '../audit/signed-dump.testing.js';
+import { AUDITOR_KEY, headsOverDump, WITNESS_KEY } from '../audit/signed-dump.testing.js';
 import { run } from '../program.js';
 import { STORY_LOGS } from './selection.js';
 import { settingsIn } from './settings.js';
@@ -156,6 +156,22 @@ describe('a packet of a story with proofs', () => {
     expect(proved).toBeGreaterThan(0);
     expect(proved).toBeLessThan(records.length);
     expect(note).toContain(`${String(proved)} of its ${String(records.length)} records are proved`);
+  });
+
+  it('proves by heads that a witness signed, too, where its key is named, and by no others (P11)', async () => {
+    const witness = ['--witness-key', WITNESS_KEY] as const;
+    writeFileSync(join(folder, 'witnessed.notes'), headsText(await headsOverDump(HISTORY, () => true, true)));
+    const told = async (heads: string, packet: string): Promise<string> => {
+      const from = ['--dump', HISTORY, ...TRUST, ...witness, '--heads', heads, '--packet', packet] as const;
+      return (await recourse('audit', 'story', await shortest(), ...from)).note;
+    };
+    const count = packetIn('story.json').records.length;
+    expect(await told('heads.notes', 'alone.json')).toContain(`0 of its ${String(count)} records are proved`);
+    expect(await told('witnessed.notes', 'both.json')).toContain(`${String(count)} of its ${String(count)} records`);
+    const checkedBy = async (packet: string): Promise<number> =>
+      (await recourse('audit', 'check-story', packet, ...TRUST, ...witness)).code;
+    expect([await checkedBy('both.json'), await checkedBy('story.json')]).toEqual([0, 1]);
+    expect((await recourse('audit', 'check-story', 'both.json', ...witness)).note).toContain('KEY_MISSING');
   });
 
   it('is what the checker in Python is given', async () => {
