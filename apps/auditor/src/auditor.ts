@@ -192,10 +192,10 @@ export class Auditor {
   }
 
   #signed({ head, partition: { tree } }: Offer): Unwitnessed {
-    const { signer, clock } = this.options;
+    const { signer, clock, book } = this.options;
     const text = headText(head);
     const signatures = [signer.sign(text, Math.floor(clock.now() / 1_000))];
-    return { head: { ...head, note: noteText({ text, signatures }) }, tree };
+    return { head: { ...head, note: noteText({ text, signatures }) }, tree, givenUp: book.givenUp(head) };
   }
 
   /** Signs what persons said of open alarms, which closes them. */
@@ -218,11 +218,10 @@ export class Auditor {
       ...this.#cosigners.differing,
       ...this.#lost.values(),
     ];
-    const { open, closed } = book.alarms;
+    const { open, closed, denied } = book.alarms;
     const generationOf = (place: Pick<Found, 'topic' | 'partition'>): number => book.signed(place).generation;
     const { raised, over, told } = alarmNews(found, { open, closed, told: this.#told, generationOf }, clock.now());
     this.#told = told;
-    const denied = book.alarms.denied.filter(({ alarm_id: id }) => !over.includes(id));
     const by = { logId: book.logId, signer };
     const records = [
       ...raised.map((one): BookRecord => ({ type: 'AlarmRaised', body: raisedBody(one, by) })),

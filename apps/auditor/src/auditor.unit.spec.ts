@@ -1,6 +1,16 @@
 // The auditor: signs what extends what it signed, resumes from its own heads, and raises what was done to a log.
 import { describe, expect, it } from '@jest/globals';
-import { alarmNote, closingNote, knownHeadOf, noteSigner, parseNote, isSignedBy, readSignedClosing } from '@recourse/audit';
+import {
+  alarmNote,
+  closingNote,
+  isSignedBy,
+  knownHeadOf,
+  noteSigner,
+  notesIn,
+  parseNote,
+  readSignedAlarm,
+  readSignedClosing,
+} from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
 import { AuditedCluster, freshPem, LOG, WIRE } from './auditor.testing.js';
 import type { BookRecord } from './book/head-book.js';
@@ -579,6 +589,29 @@ describe('a witness', () => {
     expect([cluster.signer.key, signer.key].map((key) => note !== null && isSignedBy(note, key))).toEqual([true, true]);
   });
 
+  it('is shown which alarm gave up the heads before, and who closed it, also after a restart', async () => {
+    const shown: (string | null)[] = [];
+    const cosign: Witness['cosign'] = (head, grounds) => {
+      shown.push(head.topic === LOG ? grounds.givenUp : null);
+      return willing.cosign(head, grounds);
+    };
+    const cluster = await AuditedCluster.start([{ key: signer.key, cosign }]);
+    await cluster.write(8);
+    await cluster.turn();
+    await rewrite(cluster);
+    await cluster.turn();
+    await cluster.close('ada');
+    await cluster.turn();
+    await cluster.turn();
+    const [raised, closing] = [...notesIn([shown[1] ?? ''])];
+    expect(readSignedAlarm(raised ?? '', [cluster.signer.key])).toMatchObject({ finding: 'rewritten', generation: 0 });
+    expect(readSignedClosing(closing ?? '', [cluster.signer.key])).toMatchObject({ by: 'ada' });
+    await cluster.restart({ witnesses: [{ key: signer.key, cosign }] });
+    await cluster.write(1, { mark: 1 });
+    await cluster.turn();
+    expect([shown.length, shown[0], shown[2] === shown[1]]).toEqual([3, null, true]);
+  });
+
   it('that is silent holds nothing up, and one that refuses raises an alarm', async () => {
     const refusing = (code: 'WITNESS_REFUSED' | 'WITNESS_UNAVAILABLE'): Witness => ({
       key: signer.key,
@@ -605,10 +638,10 @@ describe('a witness', () => {
     let asked = 0;
     const hung: Witness = {
       key: noteSigner('hung', 'witness', freshPem()).key,
-      cosign: (head, proofFrom) => {
+      cosign: (head, grounds) => {
         asked += 1;
         return asked > 8
-          ? willing.cosign(head, proofFrom)
+          ? willing.cosign(head, grounds)
           : new Promise((_resolve, reject) => {
               answers.push(() => {
                 reject(new DOMException('it took too long', 'TimeoutError'));
@@ -637,9 +670,9 @@ describe('a witness', () => {
 
   it('that signs again and then refuses once more raises an alarm anew', async () => {
     const answers = [false, true, false];
-    const cosign: Witness['cosign'] = (head, proofFrom) =>
+    const cosign: Witness['cosign'] = (head, grounds) =>
       answers.shift() === true
-        ? willing.cosign(head, proofFrom)
+        ? willing.cosign(head, grounds)
         : Promise.reject(new Failure('WITNESS_REFUSED', 'not this one'));
     const cluster = await AuditedCluster.start([{ key: signer.key, cosign }]);
     for (const alarms of [1, 0, 1]) {

@@ -7,7 +7,7 @@
 //   A2. A note closes what was raised before it, and nothing that is raised again.
 //   A3. What bears no note takes the place of no alarm that does.
 //   A4. What fits no note is no alarm: nobody could close it.
-import { AUDITOR_ACTOR, isPersonsName } from '@recourse/audit';
+import { AUDITOR_ACTOR, headsText, isPersonsName } from '@recourse/audit';
 import type { Alarm } from '../rules/alarm/alarm.messages.js';
 import { alarmOf, closedAt } from './alarm-record.js';
 import type { Closed, Notes, Raised } from './alarm-record.js';
@@ -20,6 +20,12 @@ interface Standing {
   readonly body: Raised;
   /** Epoch milliseconds. */
   readonly raisedAt: number;
+}
+
+/** An alarm of this auditor that a person has closed, and the notes that say so: of the alarm, and of its closing. */
+export interface ClosedAlarm {
+  readonly alarm: Alarm;
+  readonly notes: string;
 }
 
 export class AlarmBook {
@@ -52,12 +58,12 @@ export class AlarmBook {
   }
 
   /** The alarm that a person has closed with this; null where it closes none, or none that this auditor had raised. */
-  close(body: Closed): Alarm | null {
+  close(body: Closed): ClosedAlarm | null {
     const { alarm_id: id, by, note } = body;
-    const alarm = this.open.get(id);
-    if (alarm === undefined) return null;
+    const [alarm, standing] = [this.open.get(id), this.#standing.get(id)];
+    if (alarm === undefined || standing === undefined) return null;
     const at = closedAt(body, this.notes);
-    if (at === null || at < (this.#standing.get(id)?.raisedAt ?? 0)) {
+    if (at === null || at < standing.raisedAt) {
       if (note !== null && alarm.generation !== null) this.#denied.add(id);
       if (note === null && isPersonsName(by)) this.#said.set(id, body);
       return null;
@@ -65,7 +71,7 @@ export class AlarmBook {
     this.#forget(id);
     if (alarm.generation === null || by === AUDITOR_ACTOR) return null;
     this.closed.add(id);
-    return alarm;
+    return { alarm, notes: headsText([standing.body, body].map((one) => ({ note: one.note ?? '' }))) };
   }
 
   #forget(id: string): void {

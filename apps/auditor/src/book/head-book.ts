@@ -16,7 +16,7 @@ import { handsOutNothing } from '@recourse/kafka';
 import type { Kafka, LogProducer, OutgoingRecord, RawReader } from '@recourse/kafka';
 import { recordOf } from '@recourse/messages';
 import type { BodyOf, Codecs, RecordTypeOf } from '@recourse/messages';
-import { givesUp } from '../rules/alarm/alarm.decisions.js';
+import { contradicts, givesUp } from '../rules/alarm/alarm.decisions.js';
 import { AlarmBook } from './alarm-book.js';
 import { HeadLine } from './head-line.js';
 
@@ -40,6 +40,8 @@ export interface HeadBookOptions {
 export class HeadBook {
   readonly #lines = new Map<string, HeadLine>();
   readonly #generations = new Map<string, number>();
+  /** By the origin of heads that came after: the notes that gave up those before. */
+  readonly #givenUp = new Map<string, string>();
   readonly alarms: AlarmBook;
   #chain: ChainReader;
   #offset = 0;
@@ -79,6 +81,11 @@ export class HeadBook {
     const { topic, partition } = place;
     const origin = originOf({ logId: this.options.logId, topic, partition, generation });
     return { heads: this.#lines.get(origin)?.heads ?? [], generation };
+  }
+
+  /** Notes by which a person gave up the heads of the generation before; null where its log says of none. */
+  givenUp(head: Pick<SignedHead, 'logId' | 'topic' | 'partition' | 'generation'>): string | null {
+    return this.#givenUp.get(originOf(head)) ?? null;
   }
 
   /** Keeps a head, also one that stands elsewhere than in the log: in the auditor's file. */
@@ -175,10 +182,14 @@ export class HeadBook {
 
   /** With an alarm that contradicts its heads a person gives them up: the next head begins another generation. */
   #foldClosed(body: BodyOf<typeof TOPIC, 'AlarmClosed'>): void {
-    const alarm = this.alarms.close(body);
-    if (alarm === null) return;
-    const { generation } = this.signed(alarm);
-    if (givesUp(alarm, generation)) this.#reach(alarm, generation + 1);
+    const closed = this.alarms.close(body);
+    if (closed === null) return;
+    const { alarm, notes } = closed;
+    const { topic, partition, generation } = alarm;
+    if (contradicts(alarm.kind) && generation !== null)
+      this.#givenUp.set(originOf({ logId: this.logId, topic, partition, generation: generation + 1 }), notes);
+    const current = this.signed(alarm).generation;
+    if (givesUp(alarm, current)) this.#reach(alarm, current + 1);
   }
 
   /** A head that the auditor signed says which generation it had come to, also where nothing else does any more. */

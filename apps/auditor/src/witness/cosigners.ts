@@ -10,15 +10,23 @@ import type { HashTree, NoteKey, NoteSignature, SignedHead } from '@recourse/aud
 import { Failure } from '@recourse/kernel';
 import type { Found } from '../rules/alarm/alarm.messages.js';
 
+/** What shows a witness that it may sign a head. */
+export interface Grounds {
+  /** Proves that the head extends one of a size; null where there is none of it. */
+  readonly proofFrom: (size: number) => readonly Buffer[] | null;
+  /** Notes by which a person gave up the heads of the generation before; null where there are none. */
+  readonly givenUp: string | null;
+}
+
 /** Who signs with the auditor, having seen that the head extends the one before. */
 export interface Witness {
   readonly key: NoteKey;
   /**
-   * Asks for a cosignature. `proofFrom` proves that the head extends one of a size.
+   * Asks for a cosignature.
    *
    * Errors: Failure(WITNESS_REFUSED) when it has signed another head; any other when it does not answer.
    */
-  cosign(head: SignedHead, proofFrom: (size: number) => readonly Buffer[] | null): Promise<NoteSignature>;
+  cosign(head: SignedHead, grounds: Grounds): Promise<NoteSignature>;
 }
 
 /** Heads that a witness is asked to sign at a time. */
@@ -28,6 +36,8 @@ const ASKED_AT_ONCE = 8;
 export interface Unwitnessed {
   readonly head: SignedHead;
   readonly tree: HashTree;
+  /** Notes by which a person gave up the heads of the generation before; null where there are none. */
+  readonly givenUp: string | null;
 }
 
 /** Witnesses that did not sign in a round: whoever was silent is not asked again in it. */
@@ -66,13 +76,13 @@ export class Cosigners {
     return signed;
   }
 
-  async #signed({ head, tree }: Unwitnessed, failing: Failing): Promise<SignedHead> {
+  async #signed({ head, tree, givenUp }: Unwitnessed, failing: Failing): Promise<SignedHead> {
     const proofFrom = (size: number): readonly Buffer[] | null =>
       size > head.size ? null : size === 0 ? [] : tree.consistency(size, head.size);
     const asked = this.options.witnesses.filter(({ key }) => failing.get(key.name) !== 'silent');
     const answers = await Promise.all(
       asked.map((witness) =>
-        witness.cosign(head, proofFrom).then(
+        witness.cosign(head, { proofFrom, givenUp }).then(
           (signature) => this.#agreed(witness, head, signature),
           (cause: unknown) => this.#declined(witness, { head, cause, failing }),
         ),

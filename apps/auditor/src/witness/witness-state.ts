@@ -48,6 +48,11 @@ export class WitnessState {
     this.#syncNames();
   }
 
+  /** Keeps the notes by which the heads before were given up; the head that is kept next syncs the folder. Errors: those of the disk. */
+  keepGivenUp(origin: string, notes: string): void {
+    this.#writeWhole(this.#pathOf(origin).replace(/json$/, 'notes'), notes);
+  }
+
   #syncNames(): void {
     try {
       opened(this.folder, 'r', this.syncFolder);

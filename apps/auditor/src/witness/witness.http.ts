@@ -5,6 +5,7 @@ import { isSignedBy, noteText, parseNote } from '@recourse/audit';
 import type { NoteKey, NoteSignature, NoteSigner, SignedHead } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
 import { judgeRequest, requestText } from './witness.decisions.js';
+import type { CosignRequest } from './witness.decisions.js';
 import type { WitnessState } from './witness-state.js';
 import type { Witness } from './cosigners.js';
 
@@ -13,6 +14,8 @@ const PATH = '/add-checkpoint';
 const HEALTH: readonly (string | undefined)[] = ['/health', '/health/live', '/health/startup', '/health/ready'];
 const BODY_BYTES_MAX = 64 * 1_024;
 const SIZE_TYPE = 'text/x.tlog.size';
+/** What the format has no place for, and other witnesses pass over: notes, in base64. */
+const GIVEN_UP = 'recourse-given-up';
 
 export interface WitnessServerOptions {
   readonly signer: NoteSigner;
@@ -46,7 +49,9 @@ async function answer(
   }
   const text = await bodyIn(request);
   const { keys, state, signer, now } = options;
-  const verdict = text === null ? { status: 400 as const } : judgeRequest(text, keys, (origin) => state.seenOf(origin));
+  const asked = text === null ? null : { text, givenUp: givenUpIn(request) };
+  const verdict =
+    asked === null ? { status: 400 as const } : judgeRequest(asked, keys, (origin) => state.seenOf(origin));
   if (verdict.status === 409) {
     response.writeHead(409, { 'content-type': SIZE_TYPE }).end(`${verdict.size}\n`);
     return;
@@ -55,11 +60,18 @@ async function answer(
     response.writeHead(verdict.status).end();
     return;
   }
+  // Before the head: who gave up what is known wherever the head is.
+  if (verdict.givenUp !== null) state.keepGivenUp(verdict.origin, verdict.givenUp);
   state.keep(verdict.origin, verdict.head);
   const note = parseNote(verdict.head.note);
   const signature = signer.sign(note?.text ?? '', Math.floor(now() / 1_000));
   const [, lines = ''] = noteText({ text: '\n', signatures: [signature] }).split('\n\n');
   response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end(lines);
+}
+
+function givenUpIn({ headers }: IncomingMessage): string | null {
+  const encoded = headers[GIVEN_UP];
+  return typeof encoded === 'string' ? Buffer.from(encoded, 'base64').toString('utf8') : null;
 }
 
 /** Null for what is longer than any request. */
@@ -86,26 +98,27 @@ export interface WitnessClientOptions {
 export function witnessClient({ url, key, fetch: ask, timeoutMs }: WitnessClientOptions): Witness {
   /** Sizes it signed last, by log. */
   const sizes = new Map<string, number>();
-  const post = (head: SignedHead, oldSize: number, proof: readonly Buffer[]): Promise<Response> =>
+  const post = (request: CosignRequest, givenUp: string | null): Promise<Response> =>
     ask(`${url.replace(/\/+$/, '')}${PATH}`, {
       method: 'POST',
-      body: requestText({ oldSize, proof, note: head.note }),
+      body: requestText(request),
+      headers: givenUp === null ? {} : { [GIVEN_UP]: Buffer.from(givenUp).toString('base64') },
       signal: AbortSignal.timeout(timeoutMs),
     });
   return {
     key,
-    cosign: async (head, proofFrom) => {
+    cosign: async (head, { proofFrom, givenUp }) => {
       const log = head.note.slice(0, head.note.indexOf('\n'));
       let oldSize = sizes.get(log) ?? 0;
       for (let attempt = 0; attempt < 2; attempt += 1) {
         const proof = proofFrom(oldSize);
         if (proof === null) throw refused(key, `it has signed a head of ${oldSize}, this one has ${head.size}`);
-        const response = await post(head, oldSize, proof);
+        const response = await post({ oldSize, proof, note: head.note }, givenUp);
         if (response.status === 409) {
           oldSize = sizeIn(await response.text());
           continue;
         }
-        if (response.status === 422) throw refused(key, 'this head does not extend the one it signed');
+        if (response.status === 422) throw refused(key, REFUSED);
         if (!response.ok) throw new Failure('WITNESS_UNAVAILABLE', `${key.name} answers ${response.status}`);
         sizes.set(log, head.size);
         return signatureIn(await response.text(), head, key);
@@ -114,6 +127,9 @@ export function witnessClient({ url, key, fetch: ask, timeoutMs }: WitnessClient
     },
   };
 }
+
+const REFUSED =
+  'this head does not extend the one it signed, or begins a generation and nothing shows who gave up the one before';
 
 function refused({ name }: NoteKey, why: string): Failure {
   return new Failure('WITNESS_REFUSED', `${name} does not sign: ${why}`);

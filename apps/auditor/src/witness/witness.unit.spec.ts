@@ -1,18 +1,29 @@
 // A witness over HTTP: it signs what extends what it signed, remembers that across a kill, and refuses the rest.
-import { mkdtempSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { HashTree, headText, isSignedBy, NodeList, noteSigner, noteText, parseNote } from '@recourse/audit';
+import {
+  alarmNote,
+  closingNote,
+  HashTree,
+  headsText,
+  headText,
+  isSignedBy,
+  NodeList,
+  noteSigner,
+  noteText,
+  parseNote,
+} from '@recourse/audit';
 import type { SignedHead } from '@recourse/audit';
 import { sha256Hex } from '@recourse/kernel';
 import { freshPem } from '../auditor.testing.js';
 import { judgeRequest, parseRequest, requestText } from './witness.decisions.js';
 import { witnessClient, witnessServer } from './witness.http.js';
 import { WitnessState } from './witness-state.js';
-import type { Witness } from './cosigners.js';
+import type { Grounds, Witness } from './cosigners.js';
 
 const auditor = noteSigner('auditor.spec', 'log', freshPem());
 const signer = noteSigner('witness.spec', 'witness', freshPem());
@@ -30,8 +41,10 @@ function treeOf(count: number, mark = ''): HashTree {
   return tree;
 }
 
-function headOf(tree: HashTree, size = tree.count): SignedHead {
-  const of = { logId: 'log-1', topic: 'recourse.budgets', partition: 0, generation: 0 };
+const PLACE = { logId: 'log-1', topic: 'recourse.budgets', partition: 0 };
+
+function headOf(tree: HashTree, size = tree.count, generation = 0): SignedHead {
+  const of = { ...PLACE, generation };
   const head = {
     ...of,
     size,
@@ -55,8 +68,12 @@ async function witness(): Promise<Witness> {
   const { port } = server.address() as AddressInfo;
   return witnessClient({ url: `http://127.0.0.1:${port}`, key: signer.key, fetch, timeoutMs: 5_000 });
 }
+const groundsOf = (tree: HashTree, size: number, givenUp: string | null = null): Grounds => ({
+  proofFrom: (from) => (from > size ? null : from === 0 ? [] : tree.consistency(from, size)),
+  givenUp,
+});
 const cosigned = (one: Witness, tree: HashTree, size = tree.count): ReturnType<Witness['cosign']> =>
-  one.cosign(headOf(tree, size), (from) => (from > size ? null : from === 0 ? [] : tree.consistency(from, size)));
+  one.cosign(headOf(tree, size), groundsOf(tree, size));
 
 describe('a witness', () => {
   it('signs what extends what it signed before, and remembers it across a kill', async () => {
@@ -75,6 +92,50 @@ describe('a witness', () => {
     await cosigned(one, treeOf(8));
     await expect(cosigned(one, treeOf(9, 'other'))).rejects.toMatchObject({ code: 'WITNESS_REFUSED' });
     await expect(cosigned(await witness(), treeOf(5))).rejects.toMatchObject({ code: 'WITNESS_REFUSED' });
+  });
+
+  describe('that signed heads which were given up', () => {
+    const RAISED = { ...PLACE, generation: 0, id: 'alm_1', finding: 'rewritten' };
+    const CLOSED = { logId: 'log-1', id: 'alm_1', at: 7, by: 'ada' };
+    const notes = (raised = RAISED, closed = CLOSED, by = auditor): string =>
+      headsText([{ note: alarmNote(raised, by) }, { note: closingNote(closed, by) }]);
+    const anew = (one: Witness, givenUp: string | null, generation = 1): ReturnType<Witness['cosign']> => {
+      const tree = treeOf(3, 'anew');
+      return one.cosign(headOf(tree, 3, generation), groundsOf(tree, 3, givenUp));
+    };
+
+    it('signs others with the notes of the alarm that a person closed, which it keeps, and without none (P11)', async () => {
+      const one = await witness();
+      await cosigned(one, treeOf(8));
+      await expect(anew(one, null)).rejects.toMatchObject({ code: 'WITNESS_REFUSED' });
+      expect(await anew(one, notes())).toMatchObject({ name: 'witness.spec' });
+      await anew(await witness(), null);
+      const kept = readFileSync(join(folder, `${sha256Hex('log-1/recourse.budgets/0#1')}.notes`), 'utf8');
+      expect(kept).toBe(notes());
+      await expect(anew(one, notes(), 2)).rejects.toMatchObject({ code: 'WITNESS_REFUSED' });
+    });
+
+    it('signs none with notes of another log, generation or alarm, of what contradicts nothing, that nobody closed, or of another key', async () => {
+      const one = await witness();
+      await cosigned(one, treeOf(8));
+      const stranger = noteSigner('auditor.spec', 'log', freshPem());
+      for (const other of [
+        notes({ ...RAISED, partition: 1 }),
+        notes({ ...RAISED, generation: 1 }),
+        notes({ ...RAISED, finding: 'void_rate' }),
+        notes(RAISED, { ...CLOSED, id: 'alm_2' }),
+        notes(RAISED, { ...CLOSED, logId: 'log-2' }),
+        notes(RAISED, { ...CLOSED, by: 'service:auditor' }),
+        notes(RAISED, CLOSED, stranger),
+        headsText([{ note: alarmNote(RAISED, auditor) }]),
+        'noise',
+      ])
+        await expect(anew(one, other)).rejects.toMatchObject({ code: 'WITNESS_REFUSED' });
+    });
+
+    it('asks for none where it had signed no head of that log before', async () => {
+      expect(await anew(await witness(), null, 4)).toMatchObject({ name: 'witness.spec' });
+    });
   });
 
   it('signs nothing when what it remembered is damaged', async () => {
@@ -137,7 +198,7 @@ describe('a witness', () => {
     const head = headOf(treeOf(3));
     const text = parseNote(head.note)?.text ?? '';
     const forged = noteText({ text, signatures: [stranger.sign(text, 0)] });
-    const status = (request: string): number => judgeRequest(request, [auditor.key], () => null).status;
+    const status = (text: string): number => judgeRequest({ text, givenUp: null }, [auditor.key], () => null).status;
     expect(status(requestText({ oldSize: 0, proof: [], note: head.note }))).toBe(200);
     expect(status(requestText({ oldSize: 0, proof: [], note: forged }))).toBe(403);
     expect(status(requestText({ oldSize: 2, proof: [], note: head.note }))).toBe(409);
