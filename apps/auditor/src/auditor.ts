@@ -7,8 +7,9 @@
 //   A2. Heads go to witnesses, then into the log, then into the file. A kill in between leaves a head that the next one extends.
 //   A3. A partition in trouble holds up no other, and a witness that is silent no more than one answer of a turn.
 //   A4. How often it signs is measured by a clock that nobody sets.
+//   A5. A head that a witness did not sign is published again once it has.
 import { AUDITOR_ACTOR, extendsHead, headText, noteText, treeName } from '@recourse/audit';
-import type { NoteSigner, SignedHead, TreeHead } from '@recourse/audit';
+import type { HashTree, NoteSigner, SignedHead, TreeHead } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
 import type { Clock } from '@recourse/kernel';
 import { closedBody, raisedBody } from './book/alarm-record.js';
@@ -42,15 +43,11 @@ export interface AuditorOptions {
 /** Least time between two looks at partitions that were quiet, and the most that news are waited for after it. */
 const POLL_MS = 500;
 const NEWS_WITHIN_MS = 1_000;
+/** Least time between two rounds in which witnesses are asked for heads again that they did not sign. */
+const ASK_AGAIN_MS = 10_000;
 /** Words of persons that one append takes, and what of the reason of each is said again: an append is bounded. */
 const ACCEPTED_AT_ONCE = 100;
 const REASON_MAX = 500;
-
-/** A head that may be signed. */
-interface Offer {
-  readonly head: TreeHead;
-  readonly partition: FollowedPartition;
-}
 
 export class Auditor {
   readonly #stopped = new AbortController();
@@ -63,6 +60,7 @@ export class Auditor {
   #isCaughtUp = false;
   /** By the clock that nobody sets. */
   #signedAt = -Infinity;
+  #askedAgainAt = -Infinity;
   #loop: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: AuditorOptions) {
@@ -162,14 +160,20 @@ export class Auditor {
   }
 
   async #sign(partitions: readonly FollowedPartition[]): Promise<void> {
-    const offers: Offer[] = [];
+    const fresh: Unwitnessed[] = [];
     for (const partition of partitions) {
       if (!this.#generations.has(treeName(partition))) continue;
       const head = await this.#guarded(partition, () => this.#offered(partition));
-      if (head !== null) offers.push({ head, partition });
+      if (head !== null) fresh.push(this.#signed(head, partition));
     }
-    if (offers.length === 0) return;
-    const heads = await this.#cosigners.sign(offers.map((offer) => this.#signed(offer)));
+    const asked = [...fresh, ...this.#lacking(new Set(fresh.map(({ head }) => treeName(head))))];
+    if (asked.length === 0) return;
+    const answered = await this.#cosigners.sign(asked);
+    await this.#publish(answered.filter(({ note }, at) => at < fresh.length || note !== asked[at]?.head.note));
+  }
+
+  async #publish(heads: readonly SignedHead[]): Promise<void> {
+    if (heads.length === 0) return;
     const record: BookRecord = {
       type: 'HeadsSigned',
       body: { heads: heads.map(({ topic, partition, size, note }) => ({ topic, partition, size, note })) },
@@ -177,6 +181,21 @@ export class Auditor {
     if (!(await this.options.book.append([record]))) return;
     this.options.keep(heads);
     this.options.onSigned?.(heads);
+  }
+
+  /**
+   * Last heads that a witness did not sign, of logs other than these: one that does not grow would stay without. Where the log is no longer
+   * what they say, nobody is asked.
+   */
+  #lacking(others: ReadonlySet<string>): readonly Unwitnessed[] {
+    const { partitions, book, clock } = this.options;
+    if (clock.monotonic() - this.#askedAgainAt < ASK_AGAIN_MS) return [];
+    this.#askedAgainAt = clock.monotonic();
+    return partitions.flatMap((partition) => {
+      const [{ tree }, head] = [partition, book.signed(partition).heads.at(-1)];
+      if (head === undefined || others.has(treeName(head)) || !this.#generations.has(treeName(head))) return [];
+      return this.#cosigners.lacks(head) && isTreeOf(head, tree) ? [{ head, tree, givenUp: book.givenUp(head) }] : [];
+    });
   }
 
   /** A head that extends the last one and says more than it. Errors: those of the cluster; Failure(TREE_DAMAGED). */
@@ -191,7 +210,7 @@ export class Auditor {
     throw new Failure('TREE_DAMAGED', `the stored tree of ${treeName(partition)} does not extend ${last.size} records`);
   }
 
-  #signed({ head, partition: { tree } }: Offer): Unwitnessed {
+  #signed(head: TreeHead, { tree }: FollowedPartition): Unwitnessed {
     const { signer, clock, book } = this.options;
     const text = headText(head);
     const signatures = [signer.sign(text, Math.floor(clock.now() / 1_000))];
@@ -208,7 +227,10 @@ export class Auditor {
   #closing(said: { readonly id: string; readonly by: string; readonly reason: string }): BookRecord {
     const { book, signer } = this.options;
     const reason = said.reason.slice(0, REASON_MAX).toWellFormed();
-    return { type: 'AlarmClosed', body: closedBody({ ...said, reason, at: book.now() }, { logId: book.logId, signer }) };
+    return {
+      type: 'AlarmClosed',
+      body: closedBody({ ...said, reason, at: book.now() }, { logId: book.logId, signer }),
+    };
   }
 
   async #raise(): Promise<void> {
@@ -218,10 +240,11 @@ export class Auditor {
       ...this.#cosigners.differing,
       ...this.#lost.values(),
     ];
-    const { open, closed, denied } = book.alarms;
+    const { open, closed } = book.alarms;
     const generationOf = (place: Pick<Found, 'topic' | 'partition'>): number => book.signed(place).generation;
     const { raised, over, told } = alarmNews(found, { open, closed, told: this.#told, generationOf }, clock.now());
     this.#told = told;
+    const denied = book.alarms.denied.filter(({ alarm_id: id }) => !over.includes(id));
     const by = { logId: book.logId, signer };
     const records = [
       ...raised.map((one): BookRecord => ({ type: 'AlarmRaised', body: raisedBody(one, by) })),
@@ -251,5 +274,14 @@ export class Auditor {
     if (this.#stopped.signal.aborted) return;
     this.#trouble.set(name, cause instanceof Failure ? cause.code : 'INTERNAL');
     this.options.onTrouble(name, cause);
+  }
+}
+
+/** Not where the tree cannot be read, either: who follows the log tells of that. */
+function isTreeOf({ size, root }: SignedHead, tree: HashTree): boolean {
+  try {
+    return tree.count >= size && tree.rootAt(size).equals(root);
+  } catch {
+    return false;
   }
 }

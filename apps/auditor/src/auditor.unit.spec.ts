@@ -668,6 +668,49 @@ describe('a witness', () => {
     expect([asked, cluster.auditor.health().trouble]).toEqual([9, {}]);
   });
 
+  it('that was silent at the last head is asked for it again every ten seconds, and the log need not grow for it (P11)', async () => {
+    let [asked, isAway] = [0, true];
+    const cosign: Witness['cosign'] = (head, grounds) => {
+      asked += 1;
+      return isAway
+        ? Promise.reject(new Failure('WITNESS_UNAVAILABLE', 'it is away'))
+        : willing.cosign(head, grounds);
+    };
+    const witnesses = [{ key: signer.key, cosign }];
+    const cluster = await AuditedCluster.start(witnesses);
+    const turns = async (count: number): Promise<void> => {
+      for (let n = 0; n < count; n += 1) await cluster.turn();
+    };
+    await cluster.write(2);
+    await turns(10);
+    expect(asked).toBe(1);
+    await turns(1);
+    expect([asked, cluster.kept.length, Object.keys(cluster.auditor.health().trouble)]).toEqual([2, 1, ['witness.spec']]);
+    isAway = false;
+    await turns(30);
+    expect([asked, cluster.sizes(), cluster.auditor.health().trouble]).toEqual([3, [2], {}]);
+    const last = cluster.book.signed(PLACE).heads.at(-1)?.note ?? '';
+    expect([cluster.kept.map(({ size }) => size), cluster.kept.at(-1)?.note === last]).toEqual([[2, 2], true]);
+    expect(parseNote(last)?.signatures).toHaveLength(2);
+    await cluster.restart({ witnesses, withKept: true });
+    await turns(20);
+    expect([asked, cluster.alarms(), cluster.kept.length]).toEqual([3, [], 2]);
+  });
+
+  it('is not asked again for a head that the log contradicts', async () => {
+    let asked = 0;
+    const cosign: Witness['cosign'] = () => {
+      asked += 1;
+      return Promise.reject(new Failure('WITNESS_UNAVAILABLE', 'it is away'));
+    };
+    const cluster = await AuditedCluster.start([{ key: signer.key, cosign }]);
+    await cluster.write(8);
+    await cluster.turn();
+    await rewrite(cluster);
+    for (let n = 0; n < 20; n += 1) await cluster.turn();
+    expect([asked, cluster.alarms()]).toEqual([1, [`rewritten in ${LOG}/0`]]);
+  });
+
   it('that signs again and then refuses once more raises an alarm anew', async () => {
     const answers = [false, true, false];
     const cosign: Witness['cosign'] = (head, grounds) =>

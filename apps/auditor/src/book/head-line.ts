@@ -4,7 +4,7 @@
 //
 // Invariants
 //   K1. The newest is kept, which the next one has to extend; and the first, by which what grew anew is told from what was rewritten.
-//   K2. Of two heads of one length that differ, both are kept.
+//   K2. Of two heads of one length that differ, both are kept; of one that was published again, as it was last.
 import type { SignedHead } from '@recourse/audit';
 
 /** Heads of a line, but for those of K2. */
@@ -20,7 +20,11 @@ export class HeadLine {
 
   add(head: SignedHead): void {
     const at = this.#heads.findLastIndex(({ size }) => size <= head.size) + 1;
-    for (let n = at - 1; this.#heads[n]?.size === head.size; n -= 1) if (saysTheSame(this.#heads[n], head)) return;
+    for (let n = at - 1; this.#heads[n]?.size === head.size; n -= 1) {
+      if (!saysTheSame(this.#heads[n], head)) continue;
+      if (this.#heads[n]?.signedAt === head.signedAt) this.#heads[n] = head;
+      return;
+    }
     this.#heads.splice(at, 0, head);
     if (this.#heads.length > HEADS_MAX) this.#heads = thinned(this.#heads);
   }

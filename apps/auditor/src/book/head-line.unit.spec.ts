@@ -39,6 +39,17 @@ describe('heads that were signed of a tree', () => {
     expect(sizesOf(line).filter((size) => size === 3)).toHaveLength(3);
   });
 
+  it('are kept as they were published last: with the signature of a witness that was silent first', () => {
+    const line = new HeadLine();
+    for (const size of [3, 4]) line.add(headOf(size));
+    line.add({ ...headOf(3), note: 'with that of a witness' });
+    line.add({ ...headOf(4, { signedAt: 9 }), note: 'of another time' });
+    expect(line.heads.map(({ size, note }) => [size, note === headOf(size).note])).toEqual([
+      [3, false],
+      [4, true],
+    ]);
+  });
+
   it('stand by their lengths, whichever was learned first', () => {
     const line = new HeadLine();
     for (const size of [5, 9, 7, 1]) line.add(headOf(size));

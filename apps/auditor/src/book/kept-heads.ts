@@ -3,7 +3,7 @@
 //
 // Boundary: keeps no more than what one of the two is ahead of the other by; a file of years fits no memory.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { originOf, readSignedHead } from '@recourse/audit';
+import { originOf, parseNote, readSignedHead } from '@recourse/audit';
 import type { NoteKey, SignedHead } from '@recourse/audit';
 
 /** Heads of the file that wait for the log, before the file waits for it: what was lost of one tree holds up no other. */
@@ -78,7 +78,8 @@ export class KeptHeads {
       const [standing] = inLog;
       if (standing === undefined && !this.#isLogOver) return;
       const isSame = standing?.note === kept.note;
-      const isFileBehind = standing !== undefined && standing.size < kept.size;
+      const isFileBehind =
+        standing !== undefined && !isSame && (standing.size < kept.size || saysTheSame(standing, kept));
       if (isSame || isFileBehind) inLog.shift();
       if (isFileBehind) continue;
       inFile.shift();
@@ -96,3 +97,10 @@ export class KeptHeads {
     return made;
   }
 }
+
+/** One head with the signatures of others, as it is published again once a witness has signed it: the file may lack the first. */
+function saysTheSame(one: SignedHead, other: SignedHead): boolean {
+  return textOf(one) === textOf(other);
+}
+
+const textOf = ({ note }: SignedHead): string | undefined => parseNote(note)?.text;

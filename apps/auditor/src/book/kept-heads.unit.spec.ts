@@ -1,10 +1,13 @@
 // The auditor's file of heads, compared with its log while both are read once.
 import { describe, expect, it } from '@jest/globals';
+import { noteSigner, noteText, parseNote } from '@recourse/audit';
 import type { SignedHead } from '@recourse/audit';
 import fc from 'fast-check';
+import { freshPem } from '../auditor.testing.js';
 import { headOf, SIGNER } from './heads.testing.js';
 import { KeptHeads } from './kept-heads.js';
 
+const WITNESS = noteSigner('witness.spec', 'witness', freshPem());
 const COUNT = 60;
 /** As they were signed: of three trees, the first of which has two generations. */
 const SIGNED = Array.from({ length: COUNT }, (_, n) =>
@@ -61,6 +64,21 @@ describe('heads that the file has and the log lacks', () => {
     const unsigned = { ...headOf(2), note: headOf(2).note.replace('next 2', 'next 3') };
     const file = [headOf(1), headOf(1), unsigned, headOf(3), headOf(1)];
     expect((await compared([headOf(1), headOf(3)], file)).lost).toEqual([]);
+  });
+
+  it('are none where a head was published again with the signature of a witness and the file lacks either, and one where that is lost', async () => {
+    const witnessed = (size: number): SignedHead => {
+      const note = parseNote(headOf(size).note);
+      const more = WITNESS.sign(note?.text ?? '', 7);
+      return {
+        ...headOf(size),
+        note: noteText({ text: note?.text ?? '', signatures: [...(note?.signatures ?? []), more] }),
+      };
+    };
+    const log = [headOf(1), witnessed(1), headOf(2), headOf(3), witnessed(3)];
+    for (const file of [log, [headOf(1), headOf(2), headOf(3)], [witnessed(1), headOf(2), witnessed(3)]])
+      expect((await compared(log, file)).lost).toEqual([]);
+    expect((await compared([headOf(1), headOf(2)], [headOf(1), witnessed(1), headOf(2)])).lost).toEqual([1]);
   });
 
   it('are looked for in no more of the file than the log is behind, and a thousand heads that wait', async () => {

@@ -5,7 +5,7 @@
 // Invariants
 //   C1. A witness that is silent is not asked again in a round, and holds up no other.
 //   C2. What a witness refuses is one finding of a log, where it began, until it signs again.
-import { noteText, parseNote, treeName } from '@recourse/audit';
+import { isCosigned, noteText, parseNote, treeName } from '@recourse/audit';
 import type { HashTree, NoteKey, NoteSignature, SignedHead } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
 import type { Found } from '../rules/alarm/alarm.messages.js';
@@ -64,7 +64,12 @@ export class Cosigners {
     return [...this.#differing.values()];
   }
 
-  /** The heads with the signatures of those that gave theirs. */
+  /** Did one of them not sign this head? */
+  lacks(head: SignedHead): boolean {
+    return this.options.witnesses.some(({ key }) => !isCosigned(head, [key]));
+  }
+
+  /** The heads with the signatures of those that gave theirs; who has signed one is not asked for it. */
   async sign(heads: readonly Unwitnessed[]): Promise<readonly SignedHead[]> {
     const failing: Failing = new Map();
     const signed: SignedHead[] = [];
@@ -79,7 +84,9 @@ export class Cosigners {
   async #signed({ head, tree, givenUp }: Unwitnessed, failing: Failing): Promise<SignedHead> {
     const proofFrom = (size: number): readonly Buffer[] | null =>
       size > head.size ? null : size === 0 ? [] : tree.consistency(size, head.size);
-    const asked = this.options.witnesses.filter(({ key }) => failing.get(key.name) !== 'silent');
+    const asked = this.options.witnesses.filter(
+      ({ key }) => failing.get(key.name) !== 'silent' && !isCosigned(head, [key]),
+    );
     const answers = await Promise.all(
       asked.map((witness) =>
         witness.cosign(head, { proofFrom, givenUp }).then(

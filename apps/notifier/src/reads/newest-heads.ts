@@ -1,6 +1,7 @@
 // When the auditor signed last, and when each log, as its own log tells: an auditor that is gone says nothing itself.
 //
 // Boundary: reads the end of the log of heads when somebody asks; keeps nothing but where it stands and one instant a partition.
+import { parseHeadText, parseNote } from '@recourse/audit';
 import type { AcceptedRecord, LogPosition, OwnLog } from '@recourse/event-log';
 import type { BodyOf } from '@recourse/messages';
 
@@ -60,11 +61,17 @@ export class NewestHeads {
     // A head of the future says no more of when it was signed than that it is there.
     const at = Math.min(decidedAt, this.now());
     const { heads } = body as BodyOf<'recourse.signed-heads', 'HeadsSigned'>; // of its type, as the codec read it
-    for (const { topic: log, partition } of heads) this.#places.set(`${log}/${partition}`, { log, partition, at });
+    for (const { topic: log, partition, note } of heads)
+      this.#places.set(`${log}/${partition}`, { log, partition, at: Math.min(at, saidIn(note) ?? at) });
   }
 
   async #nearEnd(): Promise<LogPosition> {
     const offset = (await this.log.end()) - LOOK_BACK;
     return offset <= 0 ? this.log.origin() : this.log.positionBefore(offset);
   }
+}
+
+/** When a head says that it was signed: one that a witness signed later is published again. */
+function saidIn(note: string): number | null {
+  return parseHeadText(parseNote(note)?.text ?? '')?.signedAt ?? null;
 }

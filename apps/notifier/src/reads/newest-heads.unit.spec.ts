@@ -1,4 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { headText, noteSigner, noteText } from '@recourse/audit';
 import { OwnLog } from '@recourse/event-log';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
@@ -19,6 +21,9 @@ const ALARM = {
   deadline_at: 9,
 };
 
+const PEM = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+const SIGNER = noteSigner('auditor.spec', 'log', PEM);
+
 /** The log of heads, and whoever asks when they were signed. */
 async function heads() {
   const broker = new MemoryBroker();
@@ -34,10 +39,10 @@ async function heads() {
     expect(await owner.append(batch)).toBe('accepted');
   };
   return {
-    sign: (at: number, partitions: readonly number[] = [0]) =>
+    sign: (at: number, partitions: readonly number[] = [0], note = 'signed') =>
       append(
         'HeadsSigned',
-        { heads: partitions.map((partition) => ({ topic: 'recourse.budgets', partition, size: 1, note: 'signed' })) },
+        { heads: partitions.map((partition) => ({ topic: 'recourse.budgets', partition, size: 1, note })) },
         at,
       ),
     raise: (at: number) => append('AlarmRaised', ALARM, at),
@@ -84,6 +89,21 @@ describe('when heads were signed last', () => {
       { log, partition: 1, at: 20 },
       { log, partition: 2, at: 20 },
     ]);
+  });
+
+  it('is as a head says where it is published again, with the signature of a witness that was silent first', async () => {
+    const { asker, sign } = await heads();
+    const of = {
+      logId: 'log-1',
+      topic: 'recourse.budgets',
+      partition: 0,
+      generation: 0,
+      size: 1,
+      root: Buffer.alloc(32),
+    };
+    const text = headText({ ...of, head: Buffer.alloc(32), nextOffset: 1, firstOffset: 0, signedAt: 10 });
+    await sign(70, [0], noteText({ text, signatures: [SIGNER.sign(text, 0)] }));
+    expect(await asker().places()).toEqual([{ log: 'recourse.budgets', partition: 0, at: 10 }]);
   });
 
   it('is as a head was seen where it is of the future, so that it grows old as any other', async () => {
