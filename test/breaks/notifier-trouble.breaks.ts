@@ -35,8 +35,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/notifier/src/follower/cut-log.unit.spec.ts',
     test: 'a log that lost what was read of it tells nobody a second time of an older end, also where the process was killed while it read anew',
     file: 'apps/notifier/src/follower/log-follower.ts',
-    find: 'this.#known = stored?.cuts ?? [];',
-    replace: 'this.#known = [];',
+    find: 'UNREAD : (stored.cuts ?? []);',
+    replace: 'UNREAD : [];',
   },
   {
     id: 'p12-cuts-of-an-earlier-version-are-not-looked-up',
@@ -62,8 +62,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/notifier/src/follower/cut-log.unit.spec.ts',
     test: 'a log that lost what was read of it tells nobody a second time of what had ended before the loss, however long ago it was told',
     file: 'apps/notifier/src/follower/log-follower.ts',
-    find: 'record.seq < readBefore(known);',
-    replace: 'record.seq < readBefore([]);',
+    find: 'record.seq < readBefore(known)];',
+    replace: 'record.seq < readBefore([])];',
   },
   {
     id: 'p12-told-while-a-log-is-read-anew',

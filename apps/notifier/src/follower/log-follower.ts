@@ -10,12 +10,13 @@
 //   F4. How far it is read a second time is kept with the cursor: a kill meanwhile has nobody told again of what is over.
 //   F5. Which accepted losses an earlier version read is looked up once, while the log still holds the record that it read last.
 //   F6. Who began to hear of what waits already is queued for at the cursor it waits by: a thing that is over behind it takes that back.
+//   F7. How far it is read for the first time is kept likewise: of what was over by then nobody is told, also after a kill meanwhile.
 import type { LogPosition, PlacedRecord } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import type { Delivery } from '../rules/delivery/delivery.messages.js';
-import { newsOf, tellingOf, toldAgain } from '../rules/delivery/occasion.decisions.js';
+import { newsOf, tellingOf, toldAgain, toldFirst } from '../rules/delivery/occasion.decisions.js';
 import type { News, Superseding } from '../rules/delivery/occasion.decisions.js';
-import { knownAfter, readBefore } from '../rules/cut/cut.decisions.js';
+import { afterFirstReading, isFirstReading, knownAfter, readBefore, UNREAD } from '../rules/cut/cut.decisions.js';
 import type { KnownCut } from '../rules/cut/cut.decisions.js';
 import { AcceptedCuts } from './accepted-cuts.js';
 import type { CatchUp } from './catch-up.js';
@@ -90,6 +91,7 @@ export class LogFollower {
       }
       // Void records at the end are not read again; what is kept stands before them.
       this.#position = log.position();
+      if (isFirstReading(this.#known)) await this.#endFirstReading(this.#position);
       return count;
     } catch (cause) {
       this.#position = null;
@@ -100,7 +102,7 @@ export class LogFollower {
   async #stored(onAnew?: () => void): Promise<LogPosition> {
     const { store, topic, partition, log } = this.options;
     const stored = await store.position(topic, partition);
-    this.#known = stored?.cuts ?? [];
+    this.#known = stored === null ? UNREAD : (stored.cuts ?? []);
     if (stored === null) return log.origin();
     const position = { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
     if (await log.holds(position)) {
@@ -121,6 +123,16 @@ export class LogFollower {
     this.#known = await this.#accepted.upTo(at);
     const to = this.#placed(at, this.#known);
     await store.take({ topic, partition, fromSeq: at.head.seq, to, changes: [], superseded: [], queued: [] });
+  }
+
+  /** Kept at once: what comes from here on is new. */
+  async #endFirstReading(at: LogPosition): Promise<void> {
+    const { store, topic, partition } = this.options;
+    const known = afterFirstReading(this.#known);
+    const to = this.#placed(at, known);
+    const step = { topic, partition, fromSeq: at.head.seq, to, changes: [], superseded: [], queued: [] };
+    if (await store.take(step)) this.#known = known;
+    else this.#position = null;
   }
 
   /** What changed since it was looked at is left to its records; where somebody else has read on, the next call looks where that stands. */
@@ -180,10 +192,10 @@ export class LogFollower {
     let known = this.#known;
     for (const record of records) {
       known = knownAfter(known, record);
-      const isReadAgain = record.seq < readBefore(known);
+      const [isFirst, isReadAgain] = [isFirstReading(known), record.seq < readBefore(known)];
       const place = { topic, partition, seq: record.seq, at: record.decidedAt };
-      const add = (news: News): void => {
-        page.add(isReadAgain ? toldAgain(news) : news);
+      const add = (news: News, before?: Thing, after?: Thing): void => {
+        page.add(isFirst ? toldFirst(news, before, after) : isReadAgain ? toldAgain(news) : news);
       };
       for (const change of hear(topic, record).then((key) => things.get(key), place)) {
         if (change.op === 'tell') {
@@ -192,7 +204,8 @@ export class LogFollower {
         }
         const key = change.op === 'put' ? keyOf(change.thing) : change.key;
         const after = change.op === 'put' ? change.thing : undefined;
-        add(newsOf(things.get(key), after, endpoints, place));
+        const before = things.get(key);
+        add(newsOf(before, after, endpoints, place), before, after);
         if (after === undefined) things.delete(key);
         else things.set(key, after);
         changes.push(change);

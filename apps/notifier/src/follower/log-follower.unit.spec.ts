@@ -96,6 +96,7 @@ async function queuedIn(store: MemoryNotifierStore): Promise<readonly (readonly 
 describe('who follows a log', () => {
   it('tells once of what nobody has to decide, and keeps nothing of it', async () => {
     const [log, store] = [new Log(100, BUDGETS), new MemoryNotifierStore()];
+    await follower(log, store).readOn();
     log.add('CeilingMoved', { scope: 'tenant', scope_id: 'acme', cause: 'lowered', until: null });
     await follower(log, store).readOn();
     await follower(log, store).readOn();
@@ -118,6 +119,7 @@ describe('who follows a log', () => {
     'tells nobody of what ended meanwhile, and takes its reminder back: pages of %i',
     async (pageSize) => {
       const [log, store] = [new Log(pageSize), new MemoryNotifierStore()];
+      await follower(log, store).readOn();
       log.add('RecoveryPlanned', asked('s1'));
       log.add('RecoveryPlanned', asked('s2'));
       log.add('StepResolved', { step_id: 's1' });
@@ -134,12 +136,48 @@ describe('who follows a log', () => {
     'tells of an alarm that was over before anybody was told, and reminds nobody of it (P11): pages of %i',
     async (pageSize) => {
       const [log, store] = [new Log(pageSize, HEADS), new MemoryNotifierStore()];
+      await follower(log, store).readOn();
       log.add('AlarmRaised', { alarm_id: 'alm-9', tenant: '*', topic: RECOVERIES, deadline_at: 90_000 });
       log.add('AlarmClosed', { alarm_id: 'alm-9' });
       await follower(log, store).readOn();
       expect(await queuedIn(store)).toEqual([
         ['alm-9', 'ended', NOW],
         ['alm-9', 'opened', NOW],
+      ]);
+    },
+  );
+
+  it.each([1, 100])(
+    'tells of what is open where its database is empty, of alarms like the rest, and of nothing that was over by then (P11): pages of %i',
+    async (pageSize) => {
+      const [log, store] = [new Log(pageSize, HEADS), new MemoryNotifierStore()];
+      const raise = (id: string): void => {
+        log.add('AlarmRaised', { alarm_id: id, tenant: '*', topic: RECOVERIES, deadline_at: 90_000 });
+      };
+      for (const id of ['alm-1', 'alm-2', 'alm-3']) raise(id);
+      log.add('AlarmClosed', { alarm_id: 'alm-1' });
+      let takes = 0;
+      const dying: FollowedStore = {
+        ...storeOf(store),
+        take: (taken) =>
+          (takes += 1) === 2 ? Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'killed')) : store.take(taken),
+      };
+      await expect(follower(log, dying).readOn()).rejects.toThrow('killed');
+      log.add('AlarmClosed', { alarm_id: 'alm-2' });
+      await follower(log, store).readOn();
+      expect(await queuedIn(store)).toEqual([
+        ['alm-3', 'opened', NOW],
+        ['alm-3', 'reminder', 80_000],
+      ]);
+      log.add('AlarmClosed', { alarm_id: 'alm-3' });
+      raise('alm-4');
+      log.add('AlarmClosed', { alarm_id: 'alm-4' });
+      await follower(log, store).readOn();
+      expect((await queuedIn(store)).map(([id, occasion]) => `${id} ${occasion}`)).toEqual([
+        'alm-3 ended',
+        'alm-3 opened',
+        'alm-4 ended',
+        'alm-4 opened',
       ]);
     },
   );

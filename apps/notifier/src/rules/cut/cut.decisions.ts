@@ -13,6 +13,22 @@ export interface KnownCut {
   readonly hash: string;
 }
 
+/** Stands behind the others while a log is read for the first time: all that it held then was there before anybody listened. */
+const FIRST_READING: KnownCut = { fromSeq: Number.MAX_SAFE_INTEGER, hash: '' };
+
+/** What is known before a log was ever read. */
+export const UNREAD: readonly KnownCut[] = [FIRST_READING];
+
+/** Is it read for the first time? */
+export function isFirstReading(known: readonly KnownCut[]): boolean {
+  return known.at(-1)?.hash === FIRST_READING.hash;
+}
+
+/** What is known once that is over. */
+export function afterFirstReading(known: readonly KnownCut[]): readonly KnownCut[] {
+  return known.filter(({ hash }) => hash !== FIRST_READING.hash);
+}
+
 /** An accepted loss, as its log tells it. */
 export interface ToldCut extends KnownCut {
   readonly lostHead: LogPosition['head'];
@@ -44,7 +60,8 @@ export function isKnown({ hash }: ToldCut, known: readonly KnownCut[]): boolean 
 export function knownWith(known: readonly KnownCut[], told: ToldCut): readonly KnownCut[] {
   if (isKnown(told, known)) return known;
   const { fromSeq, hash } = told;
-  return [...known.filter((one) => one.fromSeq < fromSeq), { fromSeq, hash }];
+  const isFirst = isFirstReading(known);
+  return [...known.filter((one) => one.fromSeq < fromSeq), { fromSeq, hash }, ...(isFirst ? UNREAD : [])];
 }
 
 /** What is known once a record was read. */
@@ -65,7 +82,7 @@ export function accountsFor({ fromSeq, lostHead }: ToldCut, read: Read): boolean
   return fromSeq <= read.seq && (!isInPlace || isNamed);
 }
 
-/** Records before this seq are read a second time, where a log is read anew. */
+/** Records before this seq were there before: they are read a second time, where a log is read anew, or the log is read for the first time. */
 export function readBefore(known: readonly KnownCut[]): number {
   return known.at(-1)?.fromSeq ?? 0;
 }

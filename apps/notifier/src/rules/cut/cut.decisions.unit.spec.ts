@@ -1,6 +1,6 @@
 // Accepted losses of a log: which are known, and which one is consent.
 import { describe, expect, it } from '@jest/globals';
-import { accountsFor, knownWith, readBefore } from './cut.decisions.js';
+import { accountsFor, afterFirstReading, isFirstReading, knownWith, readBefore, UNREAD } from './cut.decisions.js';
 import type { ToldCut } from './cut.decisions.js';
 
 const hash = (seq: number): Buffer => Buffer.alloc(32, seq);
@@ -37,6 +37,17 @@ describe('an accepted loss', () => {
     expect(known.map(({ fromSeq }) => fromSeq)).toEqual([3, 7]);
     expect(knownWith(known, told(3, 4))).toBe(known);
     expect(knownWith(known, told(5, 8, 'another')).map(({ fromSeq }) => fromSeq)).toEqual([3, 5]);
+  });
+
+  it('is known while a log is read for the first time, and ends that for nobody', () => {
+    const known = [told(3, 4), told(2, 9)].reduce(knownWith, UNREAD);
+    expect([isFirstReading(UNREAD), isFirstReading(known), readBefore(known)]).toEqual([
+      true,
+      true,
+      Number.MAX_SAFE_INTEGER,
+    ]);
+    expect(afterFirstReading(known).map(({ fromSeq }) => fromSeq)).toEqual([2]);
+    expect([afterFirstReading(UNREAD), isFirstReading([])]).toEqual([[], false]);
   });
 
   it('says up to where a log is read a second time, which nothing is where none is known', () => {

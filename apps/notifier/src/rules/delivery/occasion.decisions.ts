@@ -5,6 +5,7 @@
 // Invariants
 //   W1. The same endpoint, item and occasion is the same webhook id, whoever computes it and whenever.
 //   W2. What is queued about an item ends with the item; a reminder follows its deadline. That an alarm was raised is told also when it is over.
+//   W3. Of what was over when a log was read for the first time nobody is told.
 import { deriveId } from '@recourse/kernel';
 import type { OpenItem, Place, Thing, WaitingThing } from '../item/item.messages.js';
 import { keyOf } from '../item/item.messages.js';
@@ -37,6 +38,14 @@ export function newsOf(
   const ended = before === undefined || was === null ? NOTHING : endedOf(before, was, endpoints, place);
   const opened = after === undefined || is === null ? [] : openedOf(after, is, endpoints);
   return { queued: [...ended.queued, ...opened], superseded: ended.superseded };
+}
+
+/** What of it is told where a log is read for the first time, up to where it ended then: what still waits, and no alarm that is over. */
+export function toldFirst(news: News, before: Thing | undefined, after: Thing | undefined): News {
+  const { queued, superseded } = toldAgain(news);
+  const was = before?.item ?? null;
+  if (before === undefined || was === null || after?.item?.opening === was.opening) return { queued, superseded };
+  return { queued, superseded: [...superseded, { key: keyOf(before), opening: was.opening, only: null }] };
 }
 
 /** What of it is told where a log is read a second time: what still waits. The rest was told when it was read first. */
