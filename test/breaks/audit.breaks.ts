@@ -210,6 +210,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'this.#reach(head, 0);',
   },
   {
+    id: 'p11-end-of-a-transaction-hides-a-record',
+    requirement: 'P11/wire-ends',
+    spec: 'apps/auditor/src/auditor.unit.spec.ts',
+    test: 'an alarm is raised on a wire of which the last signed record was replaced by the end of a transaction, and on none that ends with one (P11)',
+    file: 'apps/auditor/src/follower/wire-follower.ts',
+    find: 'if (last !== null || from === low) return last;',
+    replace: 'return last;',
+  },
+  {
     id: 'p11-old-alarms-told-again',
     requirement: 'P11/first-reading',
     spec: 'apps/notifier/src/follower/log-follower.unit.spec.ts',
@@ -244,6 +253,15 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/auditor/src/auditor.ts',
     find: 'this.#askedAgainAt = clock.monotonic();',
     replace: '',
+  },
+  {
+    id: 'p11-witness-asked-about-another-tree',
+    requirement: 'P11/witness-later',
+    spec: 'apps/auditor/src/auditor.unit.spec.ts',
+    test: 'a witness is not asked again for a head that the log contradicts',
+    file: 'apps/auditor/src/auditor.ts',
+    find: 'this.#cosigners.lacks(head) && isTreeOf(head, tree) ?',
+    replace: 'this.#cosigners.lacks(head) ?',
   },
   {
     id: 'p11-head-published-again-is-lost',

@@ -322,6 +322,41 @@ describe('an alarm', () => {
     expect([cluster.alarms(), cluster.sizes(WIRE)]).toEqual([[], [1]]);
   });
 
+  it('is raised on a wire of which the last signed record was replaced by the end of a transaction, and on none that ends with one (P11)', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.send(WIRE, ['a', 'b', 'c']);
+    for (let ends = 0; ends < 3; ends += 1) cluster.broker.transaction(WIRE, 0, []).abort();
+    await cluster.turn();
+    await cluster.restart();
+    await cluster.send(WIRE, ['d']);
+    await cluster.turn();
+    await cluster.turn();
+    expect([cluster.sizes(WIRE), cluster.alarms(), cluster.auditor.health().trouble]).toEqual([[3, 4], [], {}]);
+    cluster.broker.truncate(WIRE, 0, 6);
+    cluster.broker.transaction(WIRE, 0, []).abort();
+    await cluster.turn();
+    expect([cluster.alarms(), cluster.sizes(WIRE)]).toEqual([[`regrown in ${WIRE}/0`], [3, 4]]);
+  });
+
+  it('is raised on a wire of which nothing but ends of transactions is left, and on none that retention emptied so', async () => {
+    for (const [isTrimmed, alarms] of [
+      [false, [`regrown in ${WIRE}/0`]],
+      [true, []],
+    ] as const) {
+      const cluster = await AuditedCluster.start();
+      await cluster.send(WIRE, ['a']);
+      cluster.broker.transaction(WIRE, 0, []).abort();
+      await cluster.turn();
+      if (isTrimmed) cluster.broker.trim(WIRE, 0, 1);
+      else {
+        cluster.broker.truncate(WIRE, 0, 0);
+        for (let ends = 0; ends < 2; ends += 1) cluster.broker.transaction(WIRE, 0, []).abort();
+      }
+      await cluster.turn();
+      expect(cluster.alarms()).toEqual(alarms);
+    }
+  });
+
   it('is raised on no wire with a batch nobody can read, which is the same after a restart; and on one whose bytes were altered', async () => {
     const cluster = await AuditedCluster.start();
     await cluster.send(WIRE, ['a', 'b']);
@@ -672,9 +707,7 @@ describe('a witness', () => {
     let [asked, isAway] = [0, true];
     const cosign: Witness['cosign'] = (head, grounds) => {
       asked += 1;
-      return isAway
-        ? Promise.reject(new Failure('WITNESS_UNAVAILABLE', 'it is away'))
-        : willing.cosign(head, grounds);
+      return isAway ? Promise.reject(new Failure('WITNESS_UNAVAILABLE', 'it is away')) : willing.cosign(head, grounds);
     };
     const witnesses = [{ key: signer.key, cosign }];
     const cluster = await AuditedCluster.start(witnesses);
@@ -685,7 +718,11 @@ describe('a witness', () => {
     await turns(10);
     expect(asked).toBe(1);
     await turns(1);
-    expect([asked, cluster.kept.length, Object.keys(cluster.auditor.health().trouble)]).toEqual([2, 1, ['witness.spec']]);
+    expect([asked, cluster.kept.length, Object.keys(cluster.auditor.health().trouble)]).toEqual([
+      2,
+      1,
+      ['witness.spec'],
+    ]);
     isAway = false;
     await turns(30);
     expect([asked, cluster.sizes(), cluster.auditor.health().trouble]).toEqual([3, [2], {}]);

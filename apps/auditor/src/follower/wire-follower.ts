@@ -18,6 +18,9 @@ export interface WireFollowerOptions {
   readonly signed: () => { readonly heads: readonly SignedHead[]; readonly generation: number };
 }
 
+/** How many times further back is looked where there was no record. */
+const FURTHER_BACK = 16;
+
 export class WireFollower implements FollowedPartition {
   #first = 0;
   #offset = 0;
@@ -91,9 +94,30 @@ export class WireFollower implements FollowedPartition {
     const at = this.#offset - 1;
     if (high < this.#offset) this.#cutAt ??= high;
     if (tree.count === 0 || at < low || high < this.#offset) return;
-    const { records } = await reader.read(topic, partition, at, 1);
-    const record = records.find(({ offset }) => offset === at);
-    if (record !== undefined && !isLast(record, tree)) this.#alteredAt ??= at;
+    const last = await this.#lastFrom(low);
+    // Of what retention has begun to take, ends of transactions may be all that is left.
+    if (last === null ? low <= this.#first : !isLast(last, tree)) this.#alteredAt ??= at;
+  }
+
+  /** The last record before where the next read begins, which the end of a transaction is not; null where none is left. */
+  async #lastFrom(low: number): Promise<FetchedRecord | null> {
+    for (let back = 1; ; back *= FURTHER_BACK) {
+      const from = Math.max(low, this.#offset - back);
+      const last = await this.#lastBehind(from);
+      if (last !== null || from === low) return last;
+    }
+  }
+
+  async #lastBehind(from: number): Promise<FetchedRecord | null> {
+    const { reader, topic, partition } = this.options;
+    let last: FetchedRecord | null = null;
+    for (let at = from; at < this.#offset;) {
+      const { records, nextOffset } = await reader.read(topic, partition, at);
+      if (nextOffset <= at) throw handsOutNothing(this, at);
+      last = records.findLast(({ offset }) => offset < this.#offset) ?? last;
+      at = nextOffset;
+    }
+    return last;
   }
 
   head(now: number): TreeHead | null {
