@@ -933,6 +933,15 @@ export const BREAKS: readonly Break[] = [
     replace: '|| now !== null);',
   },
   {
+    id: 'a23-money-counts-as-nothing',
+    requirement: 'A23/money',
+    spec: 'libs/contract/src/diff/diff.unit.spec.ts',
+    test: 'a newer version is weaker when an amount goes before that of the value, and says why',
+    file: 'libs/contract/src/diff/consequence-diff.ts',
+    find: 'const money = declaresMoney(older)',
+    replace: 'const money = declaresMoney({})',
+  },
+  {
     id: 'a23-cheaper-compensation',
     requirement: 'A23',
     spec: 'libs/contract/src/diff/diff.unit.spec.ts',

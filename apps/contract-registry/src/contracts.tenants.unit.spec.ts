@@ -87,6 +87,17 @@ describe.each(WAYS)('a contract of the platform, $way', ({ isRebuilt }) => {
     expect(problemsOf(registry)).toContain(`CONTRACT_LOOSER_THAN_PLATFORM ${path}`);
   });
 
+  it('is not loosened by a tenant whose money counts as nothing, beside what the platform reads of the arguments', () => {
+    const registry = harness(registryCore(), { isRebuilt });
+    for (const name of [READ, 'payments.reverse_refund']) registry.when(register(example(name), PLATFORM), 1);
+    registry
+      .when(register(refund({ consequence: undefined }), PLATFORM), 2)
+      .when(register(refund({ consequence: { money: '0' } }), ACME), 3)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 422, code: 'CONTRACT_REFUSED' });
+    expect(problemsOf(registry)).toEqual(['CONTRACT_LOOSER_THAN_PLATFORM /consequence/money']);
+  });
+
   it('is tightened by a tenant, for itself alone', () => {
     const registry = start();
     const view = memoryView(contractView);

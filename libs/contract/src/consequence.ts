@@ -126,10 +126,14 @@ export function knownOfErased(
   );
 }
 
-/** Does the money of a call have the amount of its value, by the same argument? */
-function isItsValue(contract: Contract | null, money: string): boolean {
-  return money.trim() === `args${(contract?.value?.amount ?? '').replaceAll('/', '.')}`;
+/** Does the money of a call have the amount of its value, by the same argument? Names that are none of an expression say something else there. */
+export function isItsValue(contract: Contract | null, money: string): boolean {
+  const said = money.trim();
+  return PATH.test(said) && said === `args${(contract?.value?.amount ?? '').replaceAll('/', '.')}`;
 }
+
+/** An argument within the arguments, as an expression names it. */
+const PATH = /^args(?:\.[A-Za-z_]\w*)+$/;
 
 const has =
   (unit: string) =>

@@ -19,10 +19,13 @@ import {
   text,
 } from './comparers.js';
 import type { Comparer, Difference } from './comparers.js';
+import { consequenceDifferences } from './consequence-diff.js';
 import { argsSchema } from './schema-diff.js';
 
 /** Fields of which two versions of one capability never differ, or that are the registry's own. */
 type NotCompared = 'name' | 'version' | 'tenant' | 'draft';
+/** Fields that are weighed beside each other. */
+type ComparedTogether = 'value' | 'consequence';
 
 const IMPACT_LADDER = ['read', 'write', 'customer_visible', 'financial'];
 const MODE_LADDER = ['automatic', 'approval_required', 'manual_runbook'];
@@ -45,7 +48,7 @@ const observation = (what: string): Comparer =>
   );
 
 /** How each field is weighed; a field without an entry does not compile. */
-const COMPARERS: Readonly<Record<Exclude<keyof Contract, NotCompared>, Comparer>> = {
+const COMPARERS: Readonly<Record<Exclude<keyof Contract, NotCompared | ComparedTogether>, Comparer>> = {
   owner: text('somebody else answers for it'),
   effect: text('the effect is worded differently'),
   overwrites: demand({
@@ -139,7 +142,6 @@ const COMPARERS: Readonly<Record<Exclude<keyof Contract, NotCompared>, Comparer>
       stronger: 'one call reaches less far',
     }),
   }),
-  consequence: entries(check('what a call counts for')),
   idempotency: fields(
     {
       mechanism: text('deduplication is worded differently'),
@@ -151,7 +153,6 @@ const COMPARERS: Readonly<Record<Exclude<keyof Contract, NotCompared>, Comparer>
     check('the word on repeated calls'),
   ),
   subject: check('what subjects are counted by'),
-  value: check('what value is counted by'),
   debt_weight: guard({ weaker: 'its debt weighs less', stronger: 'its debt weighs more' }),
   call_timeout_ms: changed('neutral', 'how long a call may take bounds nothing but the wait'),
   max_attempts: count(MAX_ATTEMPTS, {
@@ -179,7 +180,7 @@ export function diffContracts(older: Contract, newer: Contract): readonly Differ
     compare(before[field] as Json | undefined, after[field] as Json | undefined, `/${field}`),
   );
   const order = ['weakening', 'strengthening', 'neutral'];
-  return [...all].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  return [...all, ...consequenceDifferences(older, newer)].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
 }
 
 /** True when a second person has to confirm the newer version. */

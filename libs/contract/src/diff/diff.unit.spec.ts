@@ -144,6 +144,21 @@ describe('a newer version', () => {
     ],
     ['the debt weighs less', refundContract({ debt_weight: 0.5 }), refundContract(), '/debt_weight'],
     ['it is tried more often unasked', refundContract(), refundContract({ max_attempts: 4 }), '/max_attempts'],
+    [
+      'an amount goes before that of the value',
+      refundContract({ consequence: undefined }),
+      refundContract({ consequence: { money: '0' } }),
+      '/consequence/money',
+    ],
+    [
+      'a value says another unit of the amount',
+      refundContract({ value: undefined, consequence: { money: 'args.amount_minor' } }),
+      refundContract({
+        value: { amount: '/amount_minor', currency: '/currency' },
+        consequence: { money: 'args.amount_minor' },
+      }),
+      '/value',
+    ],
   ];
 
   it.each(WEAKER)('is weaker when %s, and says why', (_, from, to, path) => {
@@ -163,6 +178,8 @@ describe('a newer version', () => {
           '/blast_radius/max_value_per_run/currency',
           '/recovery_cost/value/amount_minor', // either way: a bound, and what the debt weighs
           '/args_schema/properties/a', // neutral: an argument is added
+          '/consequence/money', // either way: money is counted otherwise
+          '/value',
         ].includes(path),
     ),
   )('is stronger the other way round: %s', (_, from, to, path) => {
@@ -186,6 +203,26 @@ describe('a newer version', () => {
     );
     expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(['neutral']));
     expect(found).toHaveLength(6);
+  });
+
+  it('is no weaker when it says the amount of its value, or counts what it counted nothing of', () => {
+    const itsOwn = { consequence: { money: ' args.amount_minor' } };
+    const uncounted = refundContract({ value: undefined, consequence: undefined });
+    expect(kinds(refundContract({ consequence: undefined }), refundContract(itsOwn))).toEqual([
+      'neutral /consequence/money',
+    ]);
+    expect(kinds(refundContract(itsOwn), refundContract({ consequence: undefined }))).toEqual([
+      'neutral /consequence/money',
+    ]);
+    expect(kinds(uncounted, refundContract({ consequence: { comms: '1' } }))).toEqual([
+      'strengthening /value',
+      'strengthening /consequence/comms',
+    ]);
+    const euros = { amount: '/amount_minor', currency: 'EUR' };
+    expect(kinds(refundContract({ consequence: undefined }), refundContract({ value: euros, ...itsOwn }))).toEqual([
+      'weakening /value',
+      'weakening /consequence/money',
+    ]);
   });
 
   it('does not differ in its version, nor from itself', () => {
