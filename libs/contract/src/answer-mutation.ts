@@ -4,8 +4,8 @@ import { instantText, personBehind } from '@recourse/kernel';
 import type { ExecutionState, RecoverabilityState, RecoveryApprovalMode } from '@recourse/messages';
 import { answerFor, screen, spanOf } from './answer.js';
 import type { UndoAnswer } from './answer.js';
-import { boundNow, GRAVE_IMPACTS } from './bound-now.js';
-import { isManual, isUndoable } from './class.js';
+import { boundNow } from './bound-now.js';
+import { isGrave, isManual, isUndoable } from './class.js';
 import type { Contract } from './shape.js';
 
 /** What the ledger says of one mutation. Instants in epoch milliseconds. */
@@ -45,8 +45,8 @@ const APPROVER_ROLE = 'approver';
  * Source: P5; docs/design/edge.md.
  */
 export function peopleNeeded(mode: RecoveryApprovalMode, impact: string, isAnswerable: boolean): 0 | 1 | 2 {
-  if (mode === 'auto' && !GRAVE_IMPACTS.includes(impact)) return 0;
-  return mode === 'dual_control' || !isAnswerable ? 2 : 1;
+  if (mode === 'auto' && !isGrave(impact)) return 0;
+  return ['auto', 'human'].includes(mode) && isAnswerable ? 1 : 2;
 }
 
 /** Does a person answer for it, as far as its execution says? Whether its agent has an owner is not known here. */

@@ -1,11 +1,8 @@
 // What the version of a contract that stands asks beyond the one an effect was executed under, for whoever says beforehand what an undo
 // takes. It tightens and never loosens, as at every dispatch; policies may ask more then.
 import type { RecoveryApprovalMode } from '@recourse/messages';
-import { availableFor, hasSideEffects, isManual, isUndoable } from './class.js';
+import { availableFor, hasSideEffects, isGrave, isManual, isUndoable, takesPeople } from './class.js';
 import type { Contract } from './shape.js';
-
-/** Impacts that need a person whatever mode the contract declares (C35). */
-export const GRAVE_IMPACTS: readonly string[] = ['financial', 'destructive', 'security_sensitive'];
 
 /** What an effect was bound to. Instants in epoch milliseconds. */
 interface BoundThen<Impact = string> {
@@ -24,28 +21,36 @@ export interface BoundNow<Impact = string> {
   readonly withheld: 'IRREVERSIBLE' | 'NO_REVERSAL' | null;
 }
 
-/** By strictness. */
-const MODES: readonly RecoveryApprovalMode[] = ['auto', 'human', 'dual_control'];
+/** From the least to the most people. */
+export const MODES_BY_STRICTNESS: readonly RecoveryApprovalMode[] = ['auto', 'human', 'dual_control'];
 
-/** What binds an effect by now; `standing` is null where no version stands. */
+/** What binds an effect by now; `standing` is null where no version stands, `called` what its undo calls, as far as it is known. */
 export function boundNow<Impact extends string>(
   then: BoundThen<Impact>,
   standing: Contract | null,
+  called: readonly Contract[] = [],
 ): BoundNow<Impact | Contract['impact']> {
   const { recovery_approval_mode: mode, impact, committed_at: from, reversal_expires_at: endsAt } = then;
   const length = standing === null ? null : availableFor(standing);
-  const modes = [mode ?? 'human', ...(standing === null ? [] : [standing.recovery_approval_mode ?? 'human'])];
+  const asked: readonly RecoveryApprovalMode[] = [
+    ...(standing === null ? [] : [standing.recovery_approval_mode ?? 'human']),
+    ...(called.some(takesPeople) ? (['human'] as const) : []),
+  ];
   return {
-    recovery_approval_mode: MODES[Math.max(...modes.map(strictness))] ?? 'dual_control',
-    impact: standing === null || GRAVE_IMPACTS.includes(impact) ? impact : standing.impact,
+    recovery_approval_mode: asked.reduce(
+      (strictest, each) => stricter(strictest, each, MODES_BY_STRICTNESS),
+      mode ?? 'human',
+    ),
+    impact: standing === null || isGrave(impact) ? impact : standing.impact,
     reversal_expires_at: endsAt === null || length === null || from === null ? endsAt : Math.min(endsAt, from + length),
     withheld: standing === null ? null : withheldBy(standing),
   };
 }
 
-/** A mode that this version does not know is the strictest (P14). */
-function strictness(mode: RecoveryApprovalMode): number {
-  return MODES.includes(mode) ? MODES.indexOf(mode) : MODES.length;
+/** The stricter of two words; one that this version does not know is the strictest (P14). */
+export function stricter<Word extends string>(one: Word, other: Word, order: readonly Word[]): Word {
+  const rank = (word: Word): number => (order.includes(word) ? order.indexOf(word) : order.length);
+  return rank(other) > rank(one) ? other : one;
 }
 
 function withheldBy(standing: Contract): BoundNow['withheld'] {

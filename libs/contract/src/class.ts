@@ -6,6 +6,28 @@ export function hasSideEffects(contract: ContractDraft): boolean {
   return contract.impact !== 'read' || contract.approval_mode !== 'read_only';
 }
 
+/** Impacts that are harmless enough for the mode of a contract to decide. */
+const ORDINARY_IMPACTS: readonly string[] = ['read', 'write', 'customer_visible'];
+
+/** Does its undoing always take a person? A word that this version does not know is a grave one (P14). */
+export function isGrave(impact: string): boolean {
+  return !ORDINARY_IMPACTS.includes(impact);
+}
+
+/**
+ * Does an undo that calls it take a person, whatever it undoes?
+ *
+ * Shape:  one person before a call (forward_approval human) says nothing of undoing: most compensations ask one, so that no agent makes
+ *         them by itself. Two people do.
+ */
+export function takesPeople({ impact, forward_approval, consequence }: ContractDraft): boolean {
+  return (
+    (impact !== undefined && isGrave(impact)) ||
+    forward_approval === 'dual_control' ||
+    consequence?.regulatory !== undefined
+  );
+}
+
 /** True when a person works from a runbook, or nothing undoes it: nothing is bound for automation. */
 export function isManual(contract: ContractDraft): boolean {
   const mode = contract.compensation_mode?.mode;

@@ -15,6 +15,7 @@ export {
   hasSideEffects,
   isAutomated,
   isManual,
+  isGrave,
   isUndoable,
   reversalCallsOf,
   reversalCapabilityOf,
@@ -94,7 +95,7 @@ export type { DraftSource } from './draft/sources.js';
 export { toolFingerprint } from './fingerprint.js';
 export { answerFor, answerText } from './answer.js';
 export type { Undoability } from './answer.js';
-export { boundNow } from './bound-now.js';
+export { boundNow, MODES_BY_STRICTNESS, stricter } from './bound-now.js';
 export type { BoundNow } from './bound-now.js';
 export { answerForMutation, isAnsweredFor, mutationAnswerText, peopleNeeded } from './answer-mutation.js';
 export type { MutationStanding } from './answer-mutation.js';

@@ -9,6 +9,8 @@ import { HOLD_MIN_MS } from './rules/governance.rules.js';
 import type { ContractDraft } from './shape.js';
 import { APPROVAL_MODES, BODY_BYTES_MAX, REVERSAL_CLASSES } from './shape.js';
 
+/** Asks a person before an undo. */
+const BY_PEOPLE = { recovery_approval_mode: 'human', compensation_mode: { mode: 'approval_required', reason: 'r' } };
 const EVERYTHING = { has: () => true };
 const label = labelContract();
 const mail = mailContract();
@@ -853,6 +855,23 @@ describe('the refusal of a contract', () => {
         'COMPENSATION_MODE_CONTRADICTORY',
       ]),
     );
+  });
+
+  it.each<[string, ContractJson, boolean]>([
+    ['an impact that takes a person', { impact: 'destructive' }, true],
+    ['two people before it', { forward_approval: 'dual_control' }, true],
+    ['a consequence in law', { consequence: { regulatory: '1' } }, true],
+    ['one person before it, as most that undo have', { forward_approval: 'human' }, false],
+  ])('lets no undo go by itself that calls what has %s (A30)', (_, more, isForbidden) => {
+    const last = 'labels.delete_repository';
+    const called = { ...label, name: last, args_schema: { type: 'object' }, ...more };
+    const known = knowing(called, ...['labels.get_labels', 'labels.remove_label'].map(exampleContract));
+    const adding = exampleContract('labels.add_label');
+    const observed = { ...(adding['verification'] as ContractJson), success_condition: 'observed.version > 0' };
+    const then = { capability: last, args: { repo: { from: 'constant', value: 'all' } }, verification: observed };
+    const wanted = isForbidden ? [['AUTO_RECOVERY_FORBIDDEN', '/recovery_approval_mode']] : [];
+    expect(found({ ...adding, reversal_then: [then] }, known)).toEqual(wanted);
+    expect(found({ ...adding, reversal_then: [then], ...BY_PEOPLE }, known)).toEqual([]);
   });
 
   it('names capabilities without a contract of their own', () => {

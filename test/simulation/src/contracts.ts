@@ -98,7 +98,8 @@ function reversal({ callTimeoutMs }: Terms, name: string): Readonly<Record<strin
     name,
     owner: 'payments',
     effect: 'Takes a transaction back.',
-    impact: 'financial',
+    // What goes by itself is taken back by it as well.
+    impact: name === CANCEL ? 'financial' : 'write',
     approval_mode: 'delegated',
     args_schema: name === UNLINK ? UNLINK_ARGS : REVERSE_ARGS,
     result_schema: OBJECT,

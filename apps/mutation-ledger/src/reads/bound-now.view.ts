@@ -1,5 +1,5 @@
 // What binds effects by now, as an undo would ask: the stricter of the contract they ran under and the version that stands.
-import { boundNow, contractByName, contractView } from '@recourse/contract';
+import { boundNow, capabilitiesOf, contractByName, contractView } from '@recourse/contract';
 import type { BoundNow, Contract } from '@recourse/contract';
 import type { ServiceContext } from '@recourse/service';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
@@ -27,5 +27,13 @@ export async function boundNowIn(service: Pick<ServiceContext, 'view'>): Promise
             reversal_expires_at: expires_at,
           },
           standing(tenant, terms.contract_name),
+          calledBy(ref).flatMap((name) => standing(tenant, name) ?? []),
         );
+}
+
+/** What its undo calls; nothing where nothing is bound. */
+function calledBy(ref: Mutation['ref']): readonly string[] {
+  return ref === null || ref.reversal_capability === null
+    ? []
+    : capabilitiesOf({ capability: ref.reversal_capability, then: ref.reversal_then });
 }

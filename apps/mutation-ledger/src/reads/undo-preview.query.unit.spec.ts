@@ -1,7 +1,7 @@
 // A preview says of each effect what an undo would do, in the order in which it would be done (B3).
 import { describe, expect, it } from '@jest/globals';
-import { contractDigest } from '@recourse/contract';
-import type { BroadcastView } from '@recourse/event-log';
+import { contractDigest, contractView } from '@recourse/contract';
+import { memoryView } from '@recourse/testing';
 import {
   contractText,
   executed,
@@ -10,6 +10,7 @@ import {
   NOW,
   planned,
   refund,
+  registered,
   TRIGGERED,
   RUN,
 } from '../core/ledger.testing.js';
@@ -36,13 +37,14 @@ const ran = (...effects: readonly ReturnType<typeof effect>[]) =>
 const mutationsOf = (run: ReturnType<typeof ran>): readonly Mutation[] =>
   run.rows('mutation').map(({ doc }) => doc as Mutation); // rows of this kind are mutations
 
-/** Under the contract as it stands with these changes; without any, as it was. */
-const standing = (changes: Readonly<Record<string, unknown>> | null): Promise<BoundNowOf> => {
-  const body = contractText({ version: 2, ...changes });
-  const view = new Map<string, Readonly<Record<string, unknown>>>([
-    ['name/*/payments.issue_refund', { digest: contractDigest(body).toString('hex'), body }],
-  ]);
-  return boundNowIn(changes === null ? {} : { view: () => Promise.resolve(view as unknown as BroadcastView) }); // get is all that is asked
+/** Under the contract as it stands with these changes, and others beside it; without any, as it was. */
+const standing = (
+  changes: Readonly<Record<string, unknown>> | null,
+  ...others: readonly string[]
+): Promise<BoundNowOf> => {
+  const view = memoryView(contractView);
+  for (const body of [contractText({ version: 2, ...changes }), ...others]) view.append('c', registered(body));
+  return boundNowIn(changes === null ? {} : { view: () => Promise.resolve(view) });
 };
 const asThen = await standing(null);
 const asking = (now: number): PreviewAsked => ({ asked: [], erased: new Set(), boundNow: asThen, now });
@@ -110,6 +112,22 @@ describe('a preview of an undo', () => {
     const [then] = undoPreview(RUN, found, asking(NOW + 10)).items;
     const by = { ...asking(NOW + 10), boundNow: await standing(changes) };
     expect(undoPreview(RUN, found, by).items).toMatchObject([{ ...(Object.keys(more).length === 0 ? then : more) }]);
+  });
+
+  it('counts a person where its undo calls what people agree to (A30)', async () => {
+    const auto = { impact: 'write', recovery_approval_mode: 'auto', compensation_mode: undefined };
+    const body = contractText(auto);
+    const run = ledger({ contracts: [body] }).run.when(
+      executed(effect('a', { contract_digest: contractDigest(body) })),
+      NOW,
+    );
+    const peopleWith = async (...others: readonly string[]) =>
+      undoPreview(RUN, mutationsOf(run), { ...asking(NOW + 10), boundNow: await standing(auto, ...others) }).items[0]
+        ?.people_needed;
+    const reverse = (more: object): string => contractText({ ...auto, name: 'payments.reverse_refund', ...more });
+    expect(await peopleWith()).toBe(0);
+    expect(await peopleWith(reverse({}))).toBe(0);
+    expect(await peopleWith(reverse({ impact: 'destructive' }))).toBe(1);
   });
 
   it('promises nothing of an effect whose data was erased, and says no other of one that could not be undone anyway', () => {

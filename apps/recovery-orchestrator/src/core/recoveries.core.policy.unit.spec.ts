@@ -19,6 +19,7 @@ import {
   markedInput,
   MARGIN,
   planned,
+  ref,
   requestIn,
   RUN,
   settled,
@@ -35,6 +36,14 @@ const MARKED_AT = 10_000;
 const COMMITTED_AT = 1_000;
 const shipped = JSON.parse(readFileSync('examples/contracts/payments.issue_refund.json', 'utf8')) as object;
 
+const THEN = {
+  args: plainPayload({ order_id: 'o_1' }),
+  taken: [],
+  verify_capability: 'payments.read_order',
+  success_condition: "observed.status == 'closed'",
+  verify_max_attempts: 1,
+  verify_delay_ms: 0,
+};
 const RULES = [
   { name: 'large', when: 'mutation.amount_minor > 100000', approval: 'dual_control', reason: 'much money' },
   { name: 'doubted', when: 'evidence.source == "critic"', approval: 'human', reason: 'a critic may be wrong' },
@@ -65,8 +74,8 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       retire(name = 'refunds', tenant = 'acme'): void {
         both.entries.append('e', fact('EntryRetired', { kind: 'policy_bundle', tenant, name }));
       },
-      /** The contract of the effect, in its next version. */
-      contract(more: object): void {
+      /** The contract of the effect, or of what it is named, in its next version. */
+      contract(more: { readonly [field: string]: unknown; readonly name?: string }): void {
         versions.contract += 1;
         const { recovery_policy_ref: _none, ...plain } = shipped as Record<string, unknown>;
         const body = JSON.stringify({
@@ -80,7 +89,7 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
         both.contracts.append(
           'c',
           fact('ContractRegistered', {
-            name: 'payments.issue_refund',
+            name: more.name ?? 'payments.issue_refund',
             version: versions.contract,
             tenant: '*',
             digest: contractDigest(body),
@@ -270,6 +279,36 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       contract(more);
       run
         .when(answered(request, 'failed', []), 11_000)
+        .then(settled())
+        .whenDue(12_000)
+        .then(fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);
+    });
+
+    it.each([
+      ['first', 'payments.cancel_refund', { impact: 'destructive' }],
+      ['further on', 'payments.close_order', { forward_approval: 'dual_control' }],
+    ] as const)('asks a person where its undo calls what people agree to, %s (A30)', (_what, name, more) => {
+      const { run, contract } = world();
+      const then = { ...THEN, capability: 'payments.close_order' };
+      const asked = { terms: under({ recovery_policy_ref: null }), ref: ref({ reversal_then: [then] }) };
+      contract({ name, ...more });
+      run
+        .when(markedInput(asked), MARKED_AT)
+        .then(
+          planned({
+            decision: 'request_approval',
+            reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL',
+            required_approvals: 1,
+            in_force: { approval_mode: 'human' },
+          }),
+          SHOWN,
+        );
+      const later = world();
+      later.contract({ name });
+      later.run.when(markedInput(asked), MARKED_AT).then(planned({ decision: 'compensate_now' }), leg());
+      later.contract({ name, ...more });
+      later.run
+        .when(answered(requestIn(later.run.outgoing()), 'failed', []), 11_000)
         .then(settled())
         .whenDue(12_000)
         .then(fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);

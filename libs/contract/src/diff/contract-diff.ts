@@ -128,7 +128,7 @@ const COMPARERS: Readonly<Record<Exclude<keyof Contract, NotCompared | ComparedT
   reversal_args: entries(
     changed('weakening', 'the reversal gets another argument, and nothing shows that it still means the same resource'),
   ),
-  reversal_then: check('what else is called to undo it'),
+  reversal_then: furtherCalls,
   reconcile_capability: check('what tells whether it happened'),
   stale_check: observation('the check before undoing'),
   unchecked_because: text('why nothing is checked is worded differently'),
@@ -186,6 +186,16 @@ export function diffContracts(older: Contract, newer: Contract): readonly Differ
 /** True when a second person has to confirm the newer version. */
 export function isWeakening(differences: readonly Difference[]): boolean {
   return differences.some(({ kind }) => kind === 'weakening');
+}
+
+/** What is called more does more by itself; what is called less leaves some of the effect. */
+function furtherCalls(from: Json | undefined, to: Json | undefined, path: string): readonly Difference[] {
+  return changed(
+    'weakening',
+    from === undefined
+      ? 'more is called to undo it, and nothing shows that it undoes'
+      : 'something else is called to undo it, and nothing shows that it undoes as much',
+  )(from, to, path);
 }
 
 function impactChange(from: Json | undefined, to: Json | undefined, path: string): readonly Difference[] {

@@ -20,6 +20,12 @@ const of = (field: string, change: ContractJson): ContractJson =>
 
 const args = (schema: ContractJson): ContractJson => refundContract({ args_schema: { type: 'object', ...schema } });
 
+const THEN = {
+  capability: 'payments.close_order',
+  args: { order_id: { from: 'args', path: '/order_id' } },
+  verification: { ...(refundContract()['verification'] as object), max_attempts: 1 },
+};
+
 describe('a newer version', () => {
   const WEAKER: readonly (readonly [string, ContractJson, ContractJson, string])[] = [
     [
@@ -144,6 +150,7 @@ describe('a newer version', () => {
     ],
     ['the debt weighs less', refundContract({ debt_weight: 0.5 }), refundContract(), '/debt_weight'],
     ['it is tried more often unasked', refundContract(), refundContract({ max_attempts: 4 }), '/max_attempts'],
+    ['more is called to undo it', refundContract(), refundContract({ reversal_then: [THEN] }), '/reversal_then'],
     [
       'an amount goes before that of the value',
       refundContract({ consequence: undefined }),
@@ -178,6 +185,7 @@ describe('a newer version', () => {
           '/blast_radius/max_value_per_run/currency',
           '/recovery_cost/value/amount_minor', // either way: a bound, and what the debt weighs
           '/args_schema/properties/a', // neutral: an argument is added
+          '/reversal_then', // either way: something else is called
           '/consequence/money', // either way: money is counted otherwise
           '/value',
         ].includes(path),

@@ -1,8 +1,9 @@
 // Rules of governance: who decides before the effect and before its reversal, and what is capped.
 import type { Json } from '@recourse/kernel';
-import { hasSideEffects, isUndoable } from '../class.js';
+import { hasSideEffects, isUndoable, takesPeople, reversalCallsOf } from '../class.js';
 import { isInteger, schemaAt } from '../json-pointer.js';
 import type { ContractDraft } from '../shape.js';
+import { targetOf } from './reversal.rules.js';
 import { when } from './rule.js';
 import type { Rule } from './rule.js';
 
@@ -82,8 +83,9 @@ export const GOVERNANCE_RULES: readonly Rule[] = [
   {
     code: 'AUTO_RECOVERY_FORBIDDEN',
     ids: ['A30', 'D27'],
-    find: ({ recovery_approval_mode, impact = '', consequence }) =>
-      recovery_approval_mode !== 'auto'
+    find: (contract, known) => {
+      const { recovery_approval_mode, impact = '', consequence } = contract;
+      return recovery_approval_mode !== 'auto'
         ? []
         : [
             when(
@@ -96,7 +98,16 @@ export const GOVERNANCE_RULES: readonly Rule[] = [
               '/recovery_approval_mode',
               'recovery of what binds in law is never automatic',
             ),
-          ],
+            ...reversalCallsOf(contract).map((call) => {
+              const called = targetOf(contract, call, known);
+              return when(
+                called !== undefined && called !== contract && takesPeople(called),
+                '/recovery_approval_mode',
+                `recovery calls ${call.capability ?? ''}, which people agree to: by its impact, its two people or the law`,
+              );
+            }),
+          ];
+    },
   },
   {
     code: 'COMPENSATION_MODE_MISSING',

@@ -145,7 +145,7 @@ export const REVERSAL_RULES: readonly Rule[] = [
 ];
 
 /** The contract of what a call of the reversal calls, where it is known. */
-function targetOf(
+export function targetOf(
   contract: ContractDraft,
   { capability: name }: DeclaredCall,
   known: KnownCapabilities,

@@ -6,7 +6,14 @@
 // Invariants
 //   I1. It tightens and never loosens: what an effect was bound to stays.
 //   I2. A policy that is not registered, or a rule that cannot be judged, decides nothing: a person does (P14).
-import { availableFor, hasSideEffects, isManual, isUndoable, readPayload, recoveryVerdict } from '@recourse/contract';
+import {
+  boundNow,
+  capabilitiesOf,
+  MODES_BY_STRICTNESS,
+  readPayload,
+  recoveryVerdict,
+  stricter,
+} from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type {
@@ -18,7 +25,7 @@ import type {
   RecoveryApprovalMode,
 } from '@recourse/messages';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { impactOf, modesByStrictness, risksByHarm } from './recovery.decisions.js';
+import { risksByHarm } from './recovery.decisions.js';
 import type { Handle, Policies } from './recovery.decisions.js';
 
 /** A mutation as far as contracts and policies speak about it. */
@@ -49,22 +56,18 @@ type Standing = Pick<RecoveryPolicy, 'standing' | 'bundleOf'>;
 /** What binds the recovery of an effect that was executed under these terms. */
 export function inForce(asked: Governed, terms: ContractTerms, standing: Standing): Binding {
   const now = standing.standing(asked.tenant, terms.contract_name);
+  const bound = boundNow({ ...terms, ...asked.ref }, now, calledBy(asked, standing));
   const tightened: ContractTerms = {
     ...terms,
-    impact: now !== null && impactOf(terms) === 'ordinary' ? now.impact : terms.impact,
+    impact: bound.impact,
     risk_level: stricter(terms.risk_level, now === null ? terms.risk_level : (now.risk_level ?? 'medium'), risksByHarm),
   };
   const ruling = rulingOf({ ...asked, terms: tightened }, policiesOf(terms, now), standing);
-  // People are the default (D27).
-  const asks = [now === null ? null : (now.recovery_approval_mode ?? 'human'), ruling.approval].filter(
-    (mode) => mode !== null,
-  );
-  const bound = (terms.recovery_approval_mode as RecoveryApprovalMode | null) ?? 'human';
-  const mode = asks.reduce((strictest, each) => stricter(strictest, each, modesByStrictness), bound);
+  const mode = stricter(bound.recovery_approval_mode, ruling.approval ?? 'auto', MODES_BY_STRICTNESS);
   return {
     terms: { ...tightened, recovery_approval_mode: mode },
-    ref: { ...asked.ref, reversal_expires_at: windowEnd(asked.ref, now) },
-    withheld: now === null ? null : withheldBy(now),
+    ref: { ...asked.ref, reversal_expires_at: bound.reversal_expires_at },
+    withheld: bound.withheld === null ? null : WITHHELD[bound.withheld],
     policies: ruling.approval === null ? 'undecided' : 'decided',
     told: {
       contract_version: now?.version ?? terms.contract_version,
@@ -86,25 +89,13 @@ export function isRiskier({ told }: Binding, before: InForce | null): boolean {
   return before !== null && risksByHarm.indexOf(told.risk_level) > risksByHarm.indexOf(before.risk_level);
 }
 
-/** The stricter of two words; one that this version does not know is the strictest (P14). */
-function stricter<Word extends string>(one: Word, other: Word, order: readonly Word[]): Word {
-  const rank = (word: Word): number => (order.includes(word) ? order.indexOf(word) : order.length);
-  return rank(other) > rank(one) ? other : one;
-}
+const WITHHELD = { IRREVERSIBLE: 'irreversible', NO_REVERSAL: 'no_reversal' } as const;
 
-function withheldBy(now: Contract): Binding['withheld'] {
-  if (!hasSideEffects(now)) return null;
-  if (!isUndoable(now)) return 'irreversible';
-  return isManual(now) ? 'no_reversal' : null;
-}
-
-/** The window that ends first; a contract without one shortens nothing. */
-function windowEnd(
-  { reversal_expires_at: bound, committed_at: from }: MutationRef,
-  now: Contract | null,
-): number | null {
-  const length = now === null ? null : availableFor(now);
-  return bound === null || length === null ? bound : Math.min(bound, from + length);
+/** Contracts of what its undo calls, as far as they stand. */
+function calledBy({ tenant, ref }: Governed, { standing }: Standing): readonly Contract[] {
+  const { reversal_capability: capability, reversal_then: then } = ref;
+  if (capability === null) return [];
+  return capabilitiesOf({ capability, then }).flatMap((name) => standing(tenant, name) ?? []);
 }
 
 function policiesOf({ recovery_policy_ref: bound }: ContractTerms, now: Contract | null): readonly string[] {
@@ -130,7 +121,7 @@ function rulingOf(
     const verdict = recoveryVerdict(bundle.entry, factsFor(asked, bundle.entry.recovery.some(mayReadStatement)));
     if (!verdict.decided) return { approval: null, rules: [`${place}/${verdict.rule}: ${verdict.detail}`] };
     ruling = {
-      approval: stricter(ruling.approval, verdict.approval, modesByStrictness),
+      approval: stricter(ruling.approval, verdict.approval, MODES_BY_STRICTNESS),
       rules: [...ruling.rules, ...verdict.rules.map((rule) => `${place}/${rule}`)],
     };
   }

@@ -4,7 +4,7 @@
 //   D1. Rows are read from the top; the first that matches decides. The last row matches everything.
 //   D2. No row compensates without a bound handle inside its window (D29); manual is where doubt ends.
 //   D3. Impact is a floor: a grave one needs a person whatever mode the contract declares (C35).
-import { callsBehind, isRead } from '@recourse/contract';
+import { callsBehind, isGrave, isRead } from '@recourse/contract';
 import type { Lease } from '@recourse/kernel';
 import { grantLease } from '@recourse/kernel';
 import type {
@@ -175,16 +175,9 @@ export function decideRecovery(facts: RecoveryFacts): RecoveryDecision {
     .then;
 }
 
-/** Impacts that need a person whatever the contract's mode says. */
-const GRAVE_IMPACTS: readonly string[] = ['financial', 'destructive', 'security_sensitive'];
-/** Impacts that are known to be harmless enough for the contract's mode to decide. */
-const ORDINARY_IMPACTS: readonly string[] = ['read', 'write', 'customer_visible'];
-
 /** Reads the impact a contract declares; an unknown word counts as grave (P14). */
 export function impactOf(terms: ContractTerms | null): Impact {
-  return terms !== null && ORDINARY_IMPACTS.includes(terms.impact) && !GRAVE_IMPACTS.includes(terms.impact)
-    ? 'ordinary'
-    : 'grave';
+  return terms !== null && !isGrave(terms.impact) ? 'ordinary' : 'grave';
 }
 
 /** From the least; a word this version does not know counts as the most (P14). */
@@ -241,9 +234,6 @@ export function requiredApprovals(
   if (mode === 'auto' && impact === 'ordinary' && risk === 'within') return 0;
   return mode === 'dual_control' || answerableTo === null ? 2 : 1;
 }
-
-/** From the least to the most people. */
-export const modesByStrictness: readonly RecoveryApprovalMode[] = ['auto', 'human', 'dual_control'];
 
 /** Compares approvals given with approvals needed. */
 export function approvalState(given: number, required: number): ApprovalState {
