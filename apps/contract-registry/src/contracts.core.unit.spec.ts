@@ -92,6 +92,29 @@ describe.each(WAYS)('the contract registry, $way', ({ isRebuilt }) => {
       .thenAnswer({ httpStatus: 200 });
   });
 
+  it('is as large as the limit with its owner and its version, which it gets here, and no larger, also where it would wait', () => {
+    const padded = (bytes: number, more: Json = {}): Json => {
+      const result_schema = { ...(read['result_schema'] as Json), description: 'x'.repeat(bytes) };
+      return { ...read, version: undefined, ...more, result_schema };
+    };
+    const written = String(start().when(register(padded(1)), 1).records().at(-1)?.body['body']);
+    const room = 65_536 - Buffer.byteLength(written) + 1;
+    const registry = start()
+      .when(register(padded(room + 1)), 1)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 422, code: 'CONTRACT_REFUSED', body: { problems: [{ code: 'CONTRACT_TOO_LARGE' }] } })
+      .when(register(padded(room)), 2)
+      .then(fact('ContractRegistered', { version: 1 }));
+    const weaker = { risk_level: 'low' };
+    const left = room - Buffer.byteLength('"risk_level":"low",');
+    registry
+      .when(register(padded(left + 1, weaker)), 3)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 422, code: 'CONTRACT_REFUSED' })
+      .when(register(padded(left, weaker)), 4)
+      .then(fact('RegistrationProposed', { version: 2 }));
+  });
+
   it('counts versions up, and keeps the old ones', () => {
     start()
       .when(register(read), 1)

@@ -17,9 +17,11 @@ export type ParsedContract =
 export interface ReadContract {
   readonly draft: ContractDraft;
   readonly problems: readonly ContractProblem[];
+  /** Bytes of its canonical text; 0 where it is no JSON object. */
+  readonly bytes: number;
 }
 
-/** Reads a contract; shape only, all problems at once. */
+/** Reads a contract; shape only, all problems at once. Its size is weighed when it registers (`sizeProblems`): what stands is read, however large. */
 export function parseContract(body: string): ParsedContract {
   const read = readContract(body);
   // With no problem the draft went through the whole schema.
@@ -50,13 +52,16 @@ function readAnew(body: string): ReadContract {
       problems: [
         problem('CONTRACT_NOT_JSON', '', 'the contract is not a JSON object, or nested deeper than 64 levels'),
       ],
+      bytes: 0,
     };
-  const textual = textProblems(body, json);
+  const bytes = Buffer.byteLength(canonicalJson(json));
+  const textual = textProblems(json);
   const parsed = contractSchema.safeParse(json);
-  if (parsed.success) return { draft: parsed.data, problems: textual };
+  if (parsed.success) return { draft: parsed.data, problems: textual, bytes };
   return {
     draft: wellFields(json, parsed.error.issues),
     problems: [...textual, ...parsed.error.issues.flatMap(shapeProblems)],
+    bytes,
   };
 }
 
@@ -88,13 +93,18 @@ export function holdsUnstorable(json: Json): boolean {
   return Object.entries(json).some(([name, member]) => holdsUnstorable(name) || holdsUnstorable(member));
 }
 
-function textProblems(body: string, json: Json): readonly ContractProblem[] {
-  const canonical = canonicalJson(json);
-  const large = Buffer.byteLength(canonical) > BODY_BYTES_MAX || Buffer.byteLength(body) > 4 * BODY_BYTES_MAX;
-  return [
-    ...(large ? [problem('CONTRACT_TOO_LARGE', '', `the contract has ${Buffer.byteLength(canonical)} bytes`)] : []),
-    ...(holdsUnstorable(json) ? [problem('CONTRACT_TEXT_NOT_STORABLE', '', 'a text holds what cannot be stored')] : []),
-  ];
+function textProblems(json: Json): readonly ContractProblem[] {
+  return holdsUnstorable(json)
+    ? [problem('CONTRACT_TEXT_NOT_STORABLE', '', 'a text holds what cannot be stored')]
+    : [];
+}
+
+/** What is wrong with the size of a contract that would register, or has registered under its owner and its version. */
+export function sizeProblems(body: string): readonly ContractProblem[] {
+  const { bytes } = readContract(body);
+  return bytes > BODY_BYTES_MAX || Buffer.byteLength(body) > 4 * BODY_BYTES_MAX
+    ? [problem('CONTRACT_TOO_LARGE', '', `the contract has ${bytes} bytes`)]
+    : [];
 }
 
 function shapeProblems(issue: z.core.$ZodIssue): readonly ContractProblem[] {

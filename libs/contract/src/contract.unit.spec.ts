@@ -239,6 +239,15 @@ describe('the view of contracts', () => {
     expect(contractByDigest(entries, Buffer.alloc(32))).toBeUndefined();
   });
 
+  it('reads what stands, however large it is', () => {
+    const result_schema = { type: 'object', description: 'x'.repeat(70_000) };
+    const body = contractBody({ ...refund, name: 'payments.issue_large', result_schema });
+    const digest = contractDigest(body);
+    apply('ContractRegistered', { ...record(1), name: 'payments.issue_large', digest, body });
+    expect(contractByName(entries, 'acme', 'payments.issue_large')?.contract.result_schema).toEqual(result_schema);
+    expect(contractByDigest(entries, digest)?.contract.result_schema).toEqual(result_schema);
+  });
+
   it('knows who wrote and confirmed a version, and who the newest one of its capability, retired or not', () => {
     apply('ContractRegistered', { ...record(3), registered_by: 'rosa', confirmed_by: 'remo' });
     expect(editorsOf(entries, 'acme', record(3).digest)).toEqual(['rosa', 'remo', 'rosa', 'remo']);

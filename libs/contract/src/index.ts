@@ -1,4 +1,4 @@
-export { parseContract, readContract, contractBody, contractDigest } from './body.js';
+export { parseContract, readContract, contractBody, contractDigest, sizeProblems } from './body.js';
 export { checkArgs } from './args.js';
 export type { ArgsProblem, ArgsProblemCode } from './args.js';
 export { checkContract, CONTRACT_RULES, reviewContract } from './rules.js';

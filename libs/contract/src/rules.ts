@@ -1,7 +1,7 @@
 // Rules: what the fields of a contract must say together before it binds anybody (docs/design/contracts.md).
 //
 // Each rule reads what is there and lists its problems; none stops another, so an author sees all of them at once.
-import { readContract } from './body.js';
+import { readContract, sizeProblems } from './body.js';
 import type { ParsedContract } from './body.js';
 import { problem } from './problems.js';
 import type { ContractProblem } from './problems.js';
@@ -35,7 +35,7 @@ export function reviewContract(body: string, known: KnownCapabilities): ParsedCo
   const broken = brokenRules(read.draft, known).filter(
     (each) => read.problems.length === 0 || !named.has(topOf(each.path)),
   );
-  const problems = [...read.problems, ...(read.problems[0]?.code === 'CONTRACT_NOT_JSON' ? [] : broken)];
+  const problems = [...sizeProblems(body), ...read.problems, ...(read.problems[0]?.code === 'CONTRACT_NOT_JSON' ? [] : broken)];
   return problems.length === 0 ? { ok: true, contract: read.draft as Contract } : { ok: false, problems };
 }
 

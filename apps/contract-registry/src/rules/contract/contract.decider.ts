@@ -1,7 +1,7 @@
 // Decides what becomes of a contract that somebody wants to register or retire.
 //
 // Boundary: a contract belongs to the tenant that it was asked for, or to the platform; what comes in is that owner's alone.
-import { contractBody, looserThan, problem, reviewContract } from '@recourse/contract';
+import { contractBody, looserThan, problem, reviewContract, sizeProblems } from '@recourse/contract';
 import type { Contract, ContractProblem } from '@recourse/contract';
 import { assertNever, isAmong, isPerson } from '@recourse/kernel';
 import { EDITOR_ROLES, PLATFORM, PLATFORM_EDITOR_ROLES } from './contract.messages.js';
@@ -114,7 +114,10 @@ function versioned(contract: Contract, { asker, waitsFor }: Register, state: Con
       { facts: { expected: latest + 1, given: contract.version } },
     );
   }
-  return registerOrPropose({ ...contract, version: latest + 1 }, asker, state, waitsFor);
+  const next = { ...contract, version: latest + 1 };
+  // Its owner and its version count as well: what registers is what is confirmed, and read again.
+  const large = sizeProblems(contractBody(next));
+  return large.length > 0 ? refusedFor(contract.name, large) : registerOrPropose(next, asker, state, waitsFor);
 }
 
 function confirm({ asker, digest }: Confirm, state: ContractState): ContractAnswer {
