@@ -933,6 +933,15 @@ export const BREAKS: readonly Break[] = [
     replace: '|| now !== null);',
   },
   {
+    id: 'a23-retired-binds-nothing-open',
+    requirement: 'A23/retired',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.policy.unit.spec.ts',
+    test: 'a recovery, straight under a contract that was tightened since its effect (C45) is not loosened where the version that asks for more people is retired',
+    file: 'apps/recovery-orchestrator/src/core/context.ts',
+    find: 'contractOfOpen(views.view(contractView.name), tenant, terms)?.contract ?? null,',
+    replace: 'contractByName(views.view(contractView.name), tenant, terms.contract_name)?.contract ?? null,',
+  },
+  {
     id: 'a30-calls-what-people-agree-to',
     requirement: 'A30/called',
     spec: 'libs/contract/src/rules.unit.spec.ts',

@@ -1,5 +1,5 @@
 // "Can this still be undone?" (A103, C79): the answer of the contract a mutation executed under, and what has become of it since. What the
-// version that stands asks beyond it counts as well, as at every dispatch; policies may ask more.
+// newest version asks beyond it, retired or not, counts as well, as at every dispatch; policies may ask more.
 import { instantText, personBehind } from '@recourse/kernel';
 import type { ExecutionState, RecoverabilityState, RecoveryApprovalMode } from '@recourse/messages';
 import { answerFor, screen, spanOf } from './answer.js';
@@ -57,15 +57,23 @@ export function isAnsweredFor({
   return personBehind({ initiator, acting: [agent] }) !== null;
 }
 
-/** A contract and a mutation under what the version that stands asks beyond it; a version that undoes nothing withholds the way back. */
-function boundBy(standing: Contract | null, contract: Contract | null, mutation: MutationStanding): Bound {
-  if (contract === null || standing === null) return { contract, mutation, withheldBy: null };
+/** What binds an effect beside the version it executed under. */
+export interface BindingBeside {
+  /** The newest version, retired or not; null where there is none. */
+  readonly newest: Contract | null;
+  /** Contracts of what its undo calls, as far as they are known. */
+  readonly called: readonly Contract[];
+}
+
+/** A contract and a mutation under what is asked beyond it by now; a version that undoes nothing withholds the way back. */
+function boundBy({ newest, called }: BindingBeside, contract: Contract | null, mutation: MutationStanding): Bound {
+  if (contract === null) return { contract, mutation, withheldBy: null };
   const { recovery_approval_mode, impact } = contract;
-  const now = boundNow({ ...mutation, recovery_approval_mode: recovery_approval_mode ?? null, impact }, standing);
+  const now = boundNow({ ...mutation, recovery_approval_mode: recovery_approval_mode ?? null, impact }, newest, called);
   return {
     contract: { ...contract, recovery_approval_mode: now.recovery_approval_mode, impact: now.impact },
     mutation: { ...mutation, reversal_expires_at: now.reversal_expires_at },
-    withheldBy: hasWayBack(contract) && now.withheld !== null ? (standing.version ?? 1) : null,
+    withheldBy: hasWayBack(contract) && now.withheld !== null ? (newest?.version ?? 1) : null,
   };
 }
 
@@ -80,14 +88,14 @@ interface Bound {
   readonly withheldBy: number | null;
 }
 
-/** Answers for one mutation; `executed` is the version it executed under, null where it had none; `standing` the one that stands now. */
+/** Answers for one mutation; `executed` is the version it executed under, null where it had none. */
 export function answerForMutation(
   executed: Contract | null,
   found: MutationStanding,
   now: number,
-  standing: Contract | null = executed,
+  beside: BindingBeside = { newest: executed, called: [] },
 ): MutationAnswer {
-  return answerUnder(boundBy(standing, executed, found), now);
+  return answerUnder(boundBy(beside, executed, found), now);
 }
 
 function answerUnder(bound: Bound, now: number): MutationAnswer {

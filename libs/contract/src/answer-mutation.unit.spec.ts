@@ -52,7 +52,16 @@ describe('the answer on a mutation', () => {
     ['a longer window', { reversal_window_ms: 7_200_000 }, { closes_in_ms: 1_800_000 }],
   ])('counts what the version that stands asks, where it is stricter: %s', (_what, change, expected) => {
     const newest = parsed(refundContract(change));
-    expect(answerForMutation(parsed(refundContract()), standing, 1_800_000, newest)).toMatchObject(expected);
+    expect(answerForMutation(parsed(refundContract()), standing, 1_800_000, { newest, called: [] })).toMatchObject(
+      expected,
+    );
+  });
+
+  it('counts a person where its undo calls what people agree to (A30)', () => {
+    const auto = parsed(refundContract({ impact: 'write', recovery_approval_mode: 'auto' }));
+    const people = (called: readonly Contract[]) =>
+      answerForMutation(auto, standing, 1_800_000, { newest: null, called }).people_needed;
+    expect([people([]), people([auto]), people([parsed(refundContract())])]).toEqual([0, 0, 1]);
   });
 
   it('at the very end of its window is no longer yes', () => {

@@ -1,5 +1,5 @@
-// What the version of a contract that stands asks beyond the one an effect was executed under, for whoever says beforehand what an undo
-// takes. It tightens and never loosens, as at every dispatch; policies may ask more then.
+// What the newest version of a contract, retired or not, and the contracts of what would be called ask beyond the version an effect was
+// executed under, at every dispatch and for whoever says beforehand what an undo takes. It tightens and never loosens; policies may ask more.
 import type { RecoveryApprovalMode } from '@recourse/messages';
 import { availableFor, hasSideEffects, isGrave, isManual, isUndoable, takesPeople } from './class.js';
 import type { Contract } from './shape.js';
@@ -24,7 +24,7 @@ export interface BoundNow<Impact = string> {
 /** From the least to the most people. */
 export const MODES_BY_STRICTNESS: readonly RecoveryApprovalMode[] = ['auto', 'human', 'dual_control'];
 
-/** What binds an effect by now; `standing` is null where no version stands, `called` what its undo calls, as far as it is known. */
+/** What binds an effect by now; `standing` is the newest version, null where there is none, `called` what its undo calls, as far as it is known. */
 export function boundNow<Impact extends string>(
   then: BoundThen<Impact>,
   standing: Contract | null,

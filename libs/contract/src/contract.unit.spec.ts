@@ -11,7 +11,14 @@ import { PayloadUnreadable, plainPayload, readPayload } from './payload.js';
 import type { Contract } from './shape.js';
 import { termsOf } from './terms.js';
 import { debitsOf, subjectOf, valueOf, weighted } from './consequence.js';
-import { contractByDigest, contractByName, contractView, editorsOf } from './view.js';
+import {
+  contractByDigest,
+  contractByName,
+  contractOfOpen,
+  contractsOfCalled,
+  contractView,
+  editorsOf,
+} from './view.js';
 
 function parsed(json: ContractJson): Contract {
   const read = parseContract(JSON.stringify(json));
@@ -237,6 +244,31 @@ describe('the view of contracts', () => {
     expect(contractByName(entries, 'acme', refund.name)).toBeUndefined();
     expect(contractByDigest(entries, record(2).digest)).toMatchObject({ retired: true, contract: { version: 2 } });
     expect(contractByDigest(entries, Buffer.alloc(32))).toBeUndefined();
+  });
+
+  it('finds the newest of its owner for what is open, retired or not, and of another as long as it stands', () => {
+    const name = 'payments.issue_open';
+    const said = (version: number, more: object, tenant = '*') => {
+      const body = contractBody({ ...refund, name, version, ...more });
+      return { name, version, tenant, digest: contractDigest(body), body };
+    };
+    const [first, stricter] = [said(1, {}), said(2, { reversal_window_ms: 60_000 })];
+    const own = said(1, { tenant: 'acme', recovery_approval_mode: 'dual_control' }, 'acme');
+    const open = (tenant: string, executed = first) =>
+      contractOfOpen(entries, tenant, { contract_name: name, contract_digest: executed.digest })?.digest;
+    const called = (tenant: string) => contractsOfCalled(entries, tenant, name).map(({ version }) => version);
+    expect([open('acme'), called('acme')]).toEqual([undefined, []]);
+    for (const one of [first, stricter]) apply('ContractRegistered', one);
+    apply('ContractRetired', stricter);
+    expect([open('acme'), open('*')]).toEqual([stricter.digest, stricter.digest]);
+    expect(contractByName(entries, 'acme', name)).toBeUndefined();
+    apply('ContractRegistered', own);
+    expect([open('acme'), open('acme', own), open('globex')]).toEqual([stricter.digest, own.digest, stricter.digest]);
+    apply('ContractRegistered', said(3, {}));
+    expect([open('acme'), open('acme', own)]).toEqual([own.digest, own.digest]);
+    apply('ContractRetired', own);
+    expect([open('acme'), open('acme', own), called('acme')]).toEqual([said(3, {}).digest, own.digest, [1, 3]]);
+    expect(contractByName(entries, 'acme', name)?.contract.version).toBe(3);
   });
 
   it('reads what stands, however large it is', () => {

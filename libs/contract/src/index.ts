@@ -62,6 +62,8 @@ export { evaluateSuccess } from './condition-proof.js';
 export {
   contractByDigest,
   contractByName,
+  contractOfOpen,
+  contractsOfCalled,
   contractView,
   editorsOf,
   handlePlaces,
@@ -98,7 +100,7 @@ export type { Undoability } from './answer.js';
 export { boundNow, MODES_BY_STRICTNESS, stricter } from './bound-now.js';
 export type { BoundNow } from './bound-now.js';
 export { answerForMutation, isAnsweredFor, mutationAnswerText, peopleNeeded } from './answer-mutation.js';
-export type { MutationStanding } from './answer-mutation.js';
+export type { BindingBeside, MutationStanding } from './answer-mutation.js';
 export { forwardApprovalId, forwardDigest } from './forward-digest.js';
 export type { ForwardAction } from './forward-digest.js';
 export { ENTRY_KINDS, ENTRY_REMEDIES, isScope, reviewEntry, routineProblem } from './entries/shapes.js';

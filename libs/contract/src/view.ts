@@ -2,10 +2,11 @@
 //
 // Entries: `digest/<hex>` is every version ever registered, with the instant since which it is the newest of its owner no more (`until`), and which came `next`;
 // `name/<owner>/<capability>` is the latest, as long as it is not retired, and since when it is (`since`);
-// `editors/<owner>/<capability>` is who made the newest version, retired or not. The owner is a tenant, or `*` for the platform;
+// `last/<owner>/<capability>` is the newest version, retired or not, and who made it. The owner is a tenant, or `*` for the platform;
 // `closer/<capability>` says that some contract names this capability as what closes a window; `handles/<capability>` which arguments of
 // a reversal some contract gives the handle of its effect to.
 import { InvariantViolation } from '@recourse/kernel';
+import type { ContractTerms } from '@recourse/messages';
 import { parseContract } from './body.js';
 import { reversalCallsOf } from './class.js';
 import { governing } from './diff/governing.js';
@@ -57,6 +58,33 @@ export function contractByDigest(view: ContractEntries, digest: Buffer): KnownCo
 export function contractByName(view: ContractEntries, tenant: string, name: string): KnownContract | undefined {
   const platform = latestOf(view, PLATFORM, name);
   return tenant === PLATFORM ? platform : governing(latestOf(view, tenant, name), platform);
+}
+
+/**
+ * Finds the contract that binds what executed under a version: as contractByName, but the newest of that version's owner counts retired or
+ * not. One editor may retire it, which ends new executions and loosens nothing for those before; where another owner's would bind in its
+ * place, two people agreed to that.
+ */
+export function contractOfOpen(
+  view: ContractEntries,
+  tenant: string,
+  { contract_name: name, contract_digest: digest }: Pick<ContractTerms, 'contract_name' | 'contract_digest'>,
+): KnownContract | undefined {
+  const executed = contractByDigest(view, digest)?.contract.tenant ?? PLATFORM;
+  const [own, platform] = [tenant, PLATFORM].map((owner) =>
+    (owner === executed ? lastOf : latestOf)(view, owner, name),
+  );
+  return tenant === PLATFORM ? platform : governing(own, platform);
+}
+
+/** The newest contracts of a capability, the tenant's own and the platform's, retired or not: what is called is what they say it is. */
+export function contractsOfCalled(view: ContractEntries, tenant: string, name: string): readonly Contract[] {
+  return [...new Set([tenant, PLATFORM])].flatMap((owner) => lastOf(view, owner, name)?.contract ?? []);
+}
+
+function lastOf(view: ContractEntries, owner: string, name: string): KnownContract | undefined {
+  const entry = view.get(placeOf('last', owner, name));
+  return entry === undefined ? undefined : contractByDigest(view, Buffer.from(String(entry['digest']), 'hex'));
 }
 
 function latestOf(view: ContractEntries, owner: string, name: string): KnownContract | undefined {
@@ -122,7 +150,7 @@ export function editorsOf(view: ContractEntries, tenant: string, digest: Buffer)
   const executed = view.get(`digest/${digest.toString('hex')}`);
   if (executed === undefined) return [];
   const newest = [...new Set([tenant, PLATFORM])].map((owner) =>
-    view.get(placeOf('editors', owner, String(executed['name']))),
+    view.get(placeOf('last', owner, String(executed['name']))),
   );
   return [executed, ...newest].flatMap(subjectsIn);
 }
@@ -137,7 +165,7 @@ function registered(
 ): readonly (readonly [string, Doc])[] {
   const digest = hexOf(body['digest']);
   const name = String(body['name']);
-  const [latest, made] = ['name', 'editors'].map((place) => placeOf(place, String(body['tenant']), name)) as [
+  const [latest, last] = ['name', 'last'].map((place) => placeOf(place, String(body['tenant']), name)) as [
     string,
     string,
   ]; // two places
@@ -146,7 +174,7 @@ function registered(
     ...ended(String(get(latest)?.['digest']), digest, decidedAt, get),
     [`digest/${digest}`, { body: body['body'], retired: false, name, editors }],
     [latest, { digest, version: body['version'], body: body['body'], since: decidedAt }],
-    [made, { editors }],
+    [last, { digest, editors }],
     ...closersOf(String(body['body'])),
     ...handlesOf(String(body['body']), get),
   ];

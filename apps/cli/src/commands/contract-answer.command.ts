@@ -7,7 +7,7 @@ import {
   capabilitiesNamed,
   mutationAnswerText,
 } from '@recourse/contract';
-import type { Contract, MutationStanding } from '@recourse/contract';
+import type { BindingBeside, Contract, MutationStanding } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
 import type { Doc } from '@recourse/sdk';
@@ -20,6 +20,7 @@ import type { Session } from '../session.js';
 import { readOne } from '../contracts/files.js';
 import { lintDocuments } from '../contracts/lint.js';
 import { contractIn, isFile, registered, shaped } from '../contracts/reading.js';
+import { contractsIn, governingIn, newestIn } from '../contracts/standing.js';
 
 /** Ids of mutations begin so; no capability does. */
 const MUTATION_ID = /^mut_/;
@@ -63,29 +64,55 @@ async function answerMutation(session: Session, id: string): Promise<void> {
   const found = await session
     .service('ledger')
     .get(`/v1/mutations/${encodeURIComponent(id)}`, { tenant: session.tenant });
-  const { executed, newest } = await contractsOf(session, docOf(found['terms']));
-  const answer = answerForMutation(executed, standingOf(found, id), session.clock.now(), newest);
+  const { executed, ...beside } = await contractsOf(session, found);
+  const answer = answerForMutation(executed, standingOf(found, id), session.clock.now(), beside);
   session.show(answer, () => mutationAnswerText(answer));
 }
 
-/** The version the mutation executed under, and no other, and the one that stands now, null where it is retired. Errors: CliProblem(CONTRACT_DIFFERS). */
+/** Versions of one capability that are looked through. */
+const VERSIONS_MAX = 10_000;
+
+/** The version the mutation executed under, and no other, and what binds beside it. Errors: CliProblem(CONTRACT_DIFFERS). */
 async function contractsOf(
   session: Session,
-  terms: Doc,
-): Promise<{ readonly executed: Contract | null; readonly newest: Contract | null }> {
-  const { contract_name: name, contract_version: version, contract_digest: digest } = terms;
-  if (typeof name !== 'string' || typeof version !== 'number') return { executed: null, newest: null };
-  const last = await registered(session, name, undefined);
-  const found = last['digest'] === digest ? last : await registered(session, name, version);
-  const contractIn = (doc: Doc): Contract => shaped(docOf(doc['contract']) as Json, name);
-  if (found['digest'] === digest)
-    return { executed: contractIn(found), newest: last['retired'] === true ? null : contractIn(last) };
-  throw new CliProblem(
-    'CONTRACT_DIFFERS',
-    `the registry's version ${version} of ${name} is not the one the mutation executed under`,
-    'refused',
-    { remedy: 'Ask the registry that the ledger reads.' },
+  found: Doc,
+): Promise<BindingBeside & { readonly executed: Contract | null }> {
+  const { contract_name: name, contract_version: version, contract_digest: digest } = docOf(found['terms']);
+  if (typeof name !== 'string' || typeof version !== 'number') return { executed: null, newest: null, called: [] };
+  const tenant = textOf(docOf(found['execution'])['tenant']) ?? session.tenant;
+  const versionsOf = async (capability: string): Promise<readonly Doc[]> =>
+    (
+      await session
+        .service('contracts')
+        .list('/v1/contracts', { name: capability, tenant: session.tenant }, VERSIONS_MAX)
+    ).items;
+  const versions = await versionsOf(name);
+  const under = versions.find((row) => row['digest'] === digest);
+  if (under === undefined)
+    throw new CliProblem(
+      'CONTRACT_DIFFERS',
+      `the registry's version ${version} of ${name} is not the one the mutation executed under`,
+      'refused',
+      { remedy: 'Ask the registry that the ledger reads.' },
+    );
+  const executed = shaped(under['contract'] as Json, name);
+  // Of any other mode a person is asked whatever is called.
+  const names = executed.recovery_approval_mode === 'auto' ? callsOf(executed) : [];
+  const called = await Promise.all(
+    names.map(async (capability) => contractsIn(newestIn(await versionsOf(capability)), capability, tenant)),
   );
+  // The newest of its owner binds it, retired or not; that of another as long as it stands.
+  const binding = newestIn(versions).filter((row) => row['tenant'] === under['tenant'] || row['retired'] !== true);
+  return { executed, newest: governingIn(binding, name, tenant), called: called.flat() };
+}
+
+/** What its undo calls. */
+function callsOf(contract: Contract): readonly string[] {
+  const named = [
+    contract.inverse_capability ?? contract.compensation_capability,
+    ...(contract.reversal_then ?? []).map(({ capability }) => capability),
+  ];
+  return [...new Set(named.filter((name) => name !== undefined))];
 }
 
 /** Errors: CliProblem(MUTATION_UNREADABLE) for states this program does not know. */

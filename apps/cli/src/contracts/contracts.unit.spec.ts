@@ -284,6 +284,8 @@ describe('answering for a capability', () => {
   });
 });
 
+const TWO = { recovery_approval_mode: 'dual_control' };
+
 describe('answering for a mutation', () => {
   const HOUR = 3_600_000;
   const found = (more: Json = {}): Json => ({
@@ -297,19 +299,17 @@ describe('answering for a mutation', () => {
     terms: { contract_name: 'payments.issue_refund', contract_version: 3, contract_digest: 'ab' },
     ...more,
   });
-  const registry = {
-    'GET /v1/contracts/payments.issue_refund': {
-      digest: 'ab',
-      contract: { ...example('payments.issue_refund'), version: 3 },
-    },
-  };
+  const versionOf = (version: number, digest: string, more: Json = {}, row: Json = {}): Json => ({
+    ...{ name: 'payments.issue_refund', version, tenant: '*', digest, retired: false },
+    contract: { ...example('payments.issue_refund'), version, ...more },
+    ...row,
+  });
+  const listed = (...items: readonly Json[]) => ({ 'GET /v1/contracts': { items, next_cursor: null } });
+  const registry = listed(versionOf(3, 'ab'));
 
   it('says on one screen whether it can be undone now, by when and by whom, under the version it executed under (A103)', async () => {
     const { code, out, asked } = await call(['answer', 'mut_1'], { ...registry, 'GET /v1/mutations/mut_1': found() });
-    expect([code, asked.map(({ path }) => path)]).toEqual([
-      0,
-      ['GET /v1/mutations/mut_1', 'GET /v1/contracts/payments.issue_refund'],
-    ]);
+    expect([code, asked.map(({ path }) => path)]).toEqual([0, ['GET /v1/mutations/mut_1', 'GET /v1/contracts']]);
     expect(out.split('\n').length).toBeLessThanOrEqual(24);
     for (const part of [
       'under version 3',
@@ -321,6 +321,26 @@ describe('answering for a mutation', () => {
       'processing fee',
     ])
       expect(out).toContain(part);
+  });
+
+  it.each<[string, readonly Json[], number]>([
+    ['the newest version, though it is retired', [versionOf(4, 'cd', TWO, { retired: true })], 2],
+    ['the tenant’s own, where it is stricter', [versionOf(1, 'cd', TWO, { tenant: 'acme' })], 2],
+    ['the tenant’s own no more once it is retired', [versionOf(1, 'cd', TWO, { tenant: 'acme', retired: true })], 1],
+    ['no other tenant’s', [versionOf(1, 'cd', TWO, { tenant: 'globex' })], 1],
+    [
+      'a person, where its undo calls what people agree to',
+      [
+        versionOf(5, 'ab', { impact: 'write', recovery_approval_mode: 'auto', compensation_mode: undefined }),
+        versionOf(1, 'ef', { name: 'payments.reverse_refund' }, { name: 'payments.reverse_refund' }),
+      ],
+      1,
+    ],
+  ])('counts %s', async (_what, others, people) => {
+    const versions = others.some(({ digest }) => digest === 'ab') ? others : [versionOf(3, 'ab'), ...others];
+    const execution = { agent_id: 'agent-7', initiator: 'asha', tenant: 'acme' };
+    const answers = { ...listed(...versions), 'GET /v1/mutations/mut_1': found({ execution }) };
+    expect(json(await call(['answer', 'mut_1', '--json'], answers))).toMatchObject({ people_needed: people });
   });
 
   it('is one document for scripts', async () => {
@@ -352,12 +372,7 @@ describe('answering for a mutation', () => {
   });
 
   it.each([
-    [
-      'another contract under the same version',
-      { 'GET /v1/contracts/payments.issue_refund': { digest: 'cd', contract: example('payments.issue_refund') } },
-      found(),
-      'CONTRACT_DIFFERS',
-    ],
+    ['another contract under the same version', listed(versionOf(3, 'cd')), found(), 'CONTRACT_DIFFERS'],
     ['a state it does not know', registry, found({ recoverability: 'exploded' }), 'MUTATION_UNREADABLE'],
   ])('refuses %s', async (_, contracts, mutation, refusal) => {
     const { code, note } = await call(['answer', 'mut_1'], { ...contracts, 'GET /v1/mutations/mut_1': mutation });

@@ -1,5 +1,5 @@
-// What binds effects by now, as an undo would ask: the stricter of the contract they ran under and the version that stands.
-import { boundNow, capabilitiesOf, contractByName, contractView } from '@recourse/contract';
+// What binds effects by now, as an undo would ask: the stricter of the contract they ran under and its newest version.
+import { boundNow, capabilitiesOf, contractOfOpen, contractsOfCalled, contractView } from '@recourse/contract';
 import type { BoundNow, Contract } from '@recourse/contract';
 import type { ServiceContext } from '@recourse/service';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
@@ -10,25 +10,38 @@ export type BoundNowOf = (mutation: Mutation) => BoundNow | null;
 /** By the contracts that are known now; each is looked up once. Before the service has read any, what effects were bound to is all there is. */
 export async function boundNowIn(service: Pick<ServiceContext, 'view'>): Promise<BoundNowOf> {
   const contracts = (await service.view?.(contractView.name)) ?? null;
-  const known = new Map<string, Contract | undefined>();
-  const standing = (tenant: string, name: string): Contract | null => {
-    const key = `${tenant}\u0000${name}`;
-    if (contracts !== null && !known.has(key)) known.set(key, contractByName(contracts, tenant, name)?.contract);
-    return known.get(key) ?? null;
+  const known = new Map<string, Beside>();
+  const beside = ({ tenant, terms, ref }: Mutation): Beside => {
+    if (contracts === null || terms === null) return { newest: null, called: [] };
+    const names = calledBy(ref);
+    const key = [tenant, terms.contract_digest.toString('hex'), ...names].join('\u0000');
+    const found = known.get(key) ?? {
+      newest: contractOfOpen(contracts, tenant, terms)?.contract ?? null,
+      called: names.flatMap((name) => contractsOfCalled(contracts, tenant, name)),
+    };
+    known.set(key, found);
+    return found;
   };
-  return ({ tenant, terms, ref, expires_at }) =>
-    terms === null
-      ? null
-      : boundNow(
-          {
-            recovery_approval_mode: terms.recovery_approval_mode,
-            impact: terms.impact,
-            committed_at: ref?.committed_at ?? null,
-            reversal_expires_at: expires_at,
-          },
-          standing(tenant, terms.contract_name),
-          calledBy(ref).flatMap((name) => standing(tenant, name) ?? []),
-        );
+  return (mutation) => {
+    const { terms, ref, expires_at } = mutation;
+    if (terms === null) return null;
+    const { newest, called } = beside(mutation);
+    return boundNow(
+      {
+        recovery_approval_mode: terms.recovery_approval_mode,
+        impact: terms.impact,
+        committed_at: ref?.committed_at ?? null,
+        reversal_expires_at: expires_at,
+      },
+      newest,
+      called,
+    );
+  };
+}
+
+interface Beside {
+  readonly newest: Contract | null;
+  readonly called: readonly Contract[];
 }
 
 /** What its undo calls; nothing where nothing is bound. */

@@ -114,6 +114,17 @@ describe('a preview of an undo', () => {
     expect(undoPreview(RUN, found, by).items).toMatchObject([{ ...(Object.keys(more).length === 0 ? then : more) }]);
   });
 
+  it('counts what the newest version asks also once that is retired', async () => {
+    const view = memoryView(contractView);
+    const newest = registered(contractText({ version: 2, recovery_approval_mode: 'dual_control' }));
+    view.append('c', newest);
+    view.append('c', { ...newest, type: 'ContractRetired' });
+    const boundNow = await boundNowIn({ view: () => Promise.resolve(view) });
+    expect(undoPreview(RUN, mutationsOf(ran(effect('a'))), { ...asking(NOW + 10), boundNow }).items).toMatchObject([
+      { people_needed: 2 },
+    ]);
+  });
+
   it('counts a person where its undo calls what people agree to (A30)', async () => {
     const auto = { impact: 'write', recovery_approval_mode: 'auto', compensation_mode: undefined };
     const body = contractText(auto);

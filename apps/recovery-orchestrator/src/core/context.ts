@@ -4,6 +4,8 @@ import {
   ownersEver,
   contractByDigest,
   contractByName,
+  contractOfOpen,
+  contractsOfCalled,
   contractView,
   editorsOf,
   entryView,
@@ -28,7 +30,16 @@ import { isBroken, nextPlaceAt, readRows } from '../rows/kinds.js';
 /** What the core is built with; the margin is two seconds, a forward approval good for a quarter of an hour, unless told. */
 export type RecoveriesConfig = Omit<
   RecoveryPolicy,
-  'marginMs' | 'forwardValidMs' | 'ownersOf' | 'standing' | 'bundleOf' | 'riskLimit' | 'childrenFirstMs' | 'earliest'
+  | 'marginMs'
+  | 'forwardValidMs'
+  | 'ownersOf'
+  | 'standing'
+  | 'ofOpen'
+  | 'ofCalled'
+  | 'bundleOf'
+  | 'riskLimit'
+  | 'childrenFirstMs'
+  | 'earliest'
 > & {
   readonly marginMs?: number;
   readonly forwardValidMs?: number;
@@ -51,6 +62,8 @@ export function policyOf(config: RecoveriesConfig): CorePolicy {
     rates: config.rates ?? NO_RATES,
     ownersOf: ownersIn(config.ownerOf),
     standing: () => null,
+    ofOpen: () => null,
+    ofCalled: () => [],
     bundleOf: () => null,
     earliest: (at) => at,
     marginMs: config.marginMs ?? MARGIN_MS,
@@ -84,6 +97,8 @@ export function stepContext(
       ownersOf: (tenant, agent) => [...ownersEver(entries, tenant, agent), ...policy.ownersOf(tenant, agent)],
       standing: (tenant, capability) =>
         contractByName(views.view(contractView.name), tenant, capability)?.contract ?? null,
+      ofOpen: (tenant, terms) => contractOfOpen(views.view(contractView.name), tenant, terms)?.contract ?? null,
+      ofCalled: (tenant, capability) => contractsOfCalled(views.view(contractView.name), tenant, capability),
       bundleOf: (tenant, name) => bundleOf(views, tenant, name),
       earliest: (at) => earliestOf(at, stoodIn(state)),
     },

@@ -53,6 +53,7 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
   const world = () => {
     const both = views();
     const versions = { bundle: 0, contract: 0 };
+    const registered: { readonly name: string; readonly version: number; readonly digest: Buffer }[] = [];
     return {
       run: harness(core(), { isRebuilt, views: both }),
       /** The bundle under this name, in its next version. */
@@ -74,6 +75,10 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       retire(name = 'refunds', tenant = 'acme'): void {
         both.entries.append('e', fact('EntryRetired', { kind: 'policy_bundle', tenant, name }));
       },
+      /** The contract that was registered last. */
+      retireContract(): void {
+        both.contracts.append('c', fact('ContractRetired', { ...registered.at(-1), tenant: '*' }));
+      },
       /** The contract of the effect, or of what it is named, in its next version. */
       contract(more: { readonly [field: string]: unknown; readonly name?: string }): void {
         versions.contract += 1;
@@ -86,16 +91,13 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
           version: versions.contract,
           ...more,
         });
-        both.contracts.append(
-          'c',
-          fact('ContractRegistered', {
-            name: more.name ?? 'payments.issue_refund',
-            version: versions.contract,
-            tenant: '*',
-            digest: contractDigest(body),
-            body,
-          }),
-        );
+        const one = {
+          name: more.name ?? 'payments.issue_refund',
+          version: versions.contract,
+          digest: contractDigest(body),
+        };
+        registered.push(one);
+        both.contracts.append('c', fact('ContractRegistered', { ...one, tenant: '*', body }));
       },
     };
   };
@@ -292,17 +294,15 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
       const then = { ...THEN, capability: 'payments.close_order' };
       const asked = { terms: under({ recovery_policy_ref: null }), ref: ref({ reversal_then: [then] }) };
       contract({ name, ...more });
-      run
-        .when(markedInput(asked), MARKED_AT)
-        .then(
-          planned({
-            decision: 'request_approval',
-            reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL',
-            required_approvals: 1,
-            in_force: { approval_mode: 'human' },
-          }),
-          SHOWN,
-        );
+      run.when(markedInput(asked), MARKED_AT).then(
+        planned({
+          decision: 'request_approval',
+          reason: 'COMPENSATION_REQUIRES_HUMAN_APPROVAL',
+          required_approvals: 1,
+          in_force: { approval_mode: 'human' },
+        }),
+        SHOWN,
+      );
       const later = world();
       later.contract({ name });
       later.run.when(markedInput(asked), MARKED_AT).then(planned({ decision: 'compensate_now' }), leg());
@@ -347,6 +347,27 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
           planned({ decision: 'compensate_now' }),
           leg({ not_after: COMMITTED_AT + 20_000 - CALL_TIMEOUT - MARGIN }),
         );
+    });
+
+    it.each<[string, object, object]>([
+      [
+        'more people',
+        { recovery_approval_mode: 'dual_control' },
+        { decision: 'request_approval', required_approvals: 2 },
+      ],
+      [
+        'people alone',
+        { compensation_mode: { mode: 'manual_runbook', reason: 'it charges twice', runbook: 'R-1' } },
+        { decision: 'manual_review' },
+      ],
+    ])('is not loosened where the version that asks for %s is retired', (_what, more, decided) => {
+      const { run, contract, retireContract } = world();
+      contract({});
+      contract({ recovery_approval_mode: 'human', ...more });
+      retireContract();
+      run.when(markedInput({ terms: under({ recovery_policy_ref: null }) }), MARKED_AT);
+      expect(run.records()[0]).toMatchObject(planned({ ...decided, in_force: { contract_version: 2 } }));
+      expect(calls(run)).toEqual([]);
     });
 
     it('is loosened in vain: what the effect was bound to stays', () => {

@@ -2,6 +2,7 @@
 
 import type { Contract, StandingEntry } from '@recourse/contract';
 import type { RetryBackoff } from '@recourse/kernel';
+import type { ContractTerms } from '@recourse/messages';
 
 export { MARGIN_MS } from '@recourse/kernel';
 export type { RetryBackoff } from '@recourse/kernel';
@@ -37,6 +38,10 @@ export interface RecoveryPolicy {
   readonly ownersOf: (tenant: string, agentId: string) => readonly string[];
   /** Contract of a capability that binds a tenant; null when none stands. */
   readonly standing: (tenant: string, capability: string) => Contract | null;
+  /** Contract that binds what executed under these terms, as far as it was tightened: the newest of its owner, retired or not. */
+  readonly ofOpen: (tenant: string, terms: ContractTerms) => Contract | null;
+  /** Contracts of what an undo calls, as far as they are known. */
+  readonly ofCalled: (tenant: string, capability: string) => readonly Contract[];
   /** Policy bundle that stands under a name, the tenant's own with what the platform's demands; null when none does. */
   readonly bundleOf: (tenant: string, name: string) => StandingEntry<'policy_bundle'> | null;
 }

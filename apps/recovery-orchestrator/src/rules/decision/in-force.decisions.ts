@@ -4,7 +4,7 @@
 // Boundary: pure; what stands comes in with the policy.
 //
 // Invariants
-//   I1. It tightens and never loosens: what an effect was bound to stays.
+//   I1. It tightens and never loosens: what an effect was bound to stays, and so does what was tightened when its version is retired.
 //   I2. A policy that is not registered, or a rule that cannot be judged, decides nothing: a person does (P14).
 import {
   boundNow,
@@ -51,11 +51,11 @@ export interface Binding {
 }
 
 /** Where contracts and policies stand. */
-type Standing = Pick<RecoveryPolicy, 'standing' | 'bundleOf'>;
+type Standing = Pick<RecoveryPolicy, 'ofOpen' | 'ofCalled' | 'bundleOf'>;
 
 /** What binds the recovery of an effect that was executed under these terms. */
 export function inForce(asked: Governed, terms: ContractTerms, standing: Standing): Binding {
-  const now = standing.standing(asked.tenant, terms.contract_name);
+  const now = standing.ofOpen(asked.tenant, terms);
   const bound = boundNow({ ...terms, ...asked.ref }, now, calledBy(asked, standing));
   const tightened: ContractTerms = {
     ...terms,
@@ -91,11 +91,11 @@ export function isRiskier({ told }: Binding, before: InForce | null): boolean {
 
 const WITHHELD = { IRREVERSIBLE: 'irreversible', NO_REVERSAL: 'no_reversal' } as const;
 
-/** Contracts of what its undo calls, as far as they stand. */
-function calledBy({ tenant, ref }: Governed, { standing }: Standing): readonly Contract[] {
+/** Contracts of what its undo calls, as far as they are known. */
+function calledBy({ tenant, ref }: Governed, { ofCalled }: Standing): readonly Contract[] {
   const { reversal_capability: capability, reversal_then: then } = ref;
   if (capability === null) return [];
-  return capabilitiesOf({ capability, then }).flatMap((name) => standing(tenant, name) ?? []);
+  return capabilitiesOf({ capability, then }).flatMap((name) => ofCalled(tenant, name));
 }
 
 function policiesOf({ recovery_policy_ref: bound }: ContractTerms, now: Contract | null): readonly string[] {
