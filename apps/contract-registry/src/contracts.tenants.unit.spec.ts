@@ -71,7 +71,7 @@ describe.each(WAYS)('a contract of the platform, $way', ({ isRebuilt }) => {
       .when(retire(ISSUE, 1, { ...ACME, roles: ['administrator'] }), 4)
       .thenAnswer({ code: 'CONTRACT_OF_PLATFORM' })
       .when(retire(ISSUE, 1, PLATFORM), 5)
-      .then(fact('ContractRetired', { tenant: '*', version: 1 }));
+      .then(fact('RegistrationProposed', { tenant: '*', version: 1, retires: true }));
   });
 
   it.each<[string, Json]>([
@@ -155,13 +155,40 @@ describe.each(WAYS)('a contract of the platform, $way', ({ isRebuilt }) => {
     expect([bound(), registry.rows('proposal')]).toEqual([true, []]);
   });
 
+  it('is retired by two people of the platform, since what a tenant has may be looser', () => {
+    const registry = start()
+      .when(register(refund({ recovery_approval_mode: 'dual_control' }), PLATFORM), 3)
+      .when(retire(ISSUE, 1, PLATFORM), 4)
+      .then(fact('ContractRetired', { version: 1, confirmed_by: null }))
+      .when(retire(ISSUE, 2, PLATFORM), 5)
+      .then(
+        fact('RegistrationProposed', {
+          ...{ tenant: '*', version: 2, retires: true, proposed_by: 'pia' },
+          weakenings: [
+            ": it is the platform's, and what tenants have of their own binds them without it, however loose",
+          ],
+        }),
+      )
+      .thenAnswer({ httpStatus: 201, body: { state: 'proposed', differences: [] } });
+    const digest = Buffer.from(String(registry.decision().answer?.body['digest']), 'hex');
+    const confirm = (who: Json): RecordInput => sent('ConfirmRegistration', who, { name: ISSUE, digest });
+    registry
+      .when(confirm(PLATFORM), 6)
+      .thenAnswer({ httpStatus: 403, code: 'SELF_CONFIRMATION' })
+      .when(confirm({ ...PLATFORM, principal: 'paul' }), 7)
+      .then(fact('ContractRetired', { tenant: '*', version: 2, retired_by: 'pia', confirmed_by: 'paul' }));
+  });
+
   it('leaves no older version of an owner in force where the newest is retired, here as in other services', () => {
     for (const who of [ACME, PLATFORM]) {
       const registry = harness(registryCore(), { isRebuilt })
         .when(register(example(READ), who), 1)
         .when(register(example(READ, { owner: 'others' }), who), 2)
-        .when(retire(READ, 2, who), 3)
-        .then(fact('ContractRetired', { version: 2 }));
+        .when(retire(READ, 2, who), 3);
+      const digest = Buffer.from(String(registry.decision().answer?.body['digest']), 'hex');
+      if (who === PLATFORM)
+        registry.when(sent('ConfirmRegistration', { ...who, principal: 'paul' }, { name: READ, digest }), 3);
+      registry.then(fact('ContractRetired', { version: 2 }));
       const view = memoryView(contractView);
       for (const { type, body } of registry.records()) view.append(READ, fact(type, body));
       expect(contractByName(view, 'acme', READ)).toBeUndefined();

@@ -71,17 +71,29 @@ export function confirmed(proposal: Proposal, confirmer: Asker): ContractAnswer 
   };
 }
 
-/** What the end of a tenant's own version loosens: the platform's binds again. Only the newest version binds. */
-function retirementLoosens(standing: ContractVersion, { versions, platform }: ContractState): readonly Difference[] {
-  if (platform === null || newestOf(versions)?.version !== standing.version) return [];
-  const differences = diffContracts(parsed(standing.body), platform);
-  return isWeakening(differences) ? differences : [];
+interface Loosened {
+  /** Of a tenant's own to the platform's; empty for the platform's. */
+  readonly differences: readonly Difference[];
+  readonly reasons: readonly string[];
 }
 
-/** Retires a version, or proposes that where the platform's looser one would bind again: that takes two people, like a weaker version. */
+/** What the end of a version loosens; null where it loosens nothing. Only the newest version binds. */
+function retirementLoosens(standing: ContractVersion, { versions, platform }: ContractState): Loosened | null {
+  if (newestOf(versions)?.version !== standing.version) return null;
+  // Tenants have their own in other rows; any of them may be looser.
+  if (standing.tenant === PLATFORM) return { differences: [], reasons: [OF_PLATFORM] };
+  if (platform === null) return null;
+  const differences = diffContracts(parsed(standing.body), platform);
+  return isWeakening(differences) ? { differences, reasons: weakeningsIn(differences) } : null;
+}
+
+const OF_PLATFORM = ": it is the platform's, and what tenants have of their own binds them without it, however loose";
+
+/** Retires a version, or proposes that where a looser one would bind in its place: that takes two people, like a weaker version. */
 export function retireOrPropose(standing: ContractVersion, asker: Asker, state: ContractState): ContractAnswer {
-  const differences = retirementLoosens(standing, state);
-  if (differences.length === 0) return retired(standing, { by: asker.principal, confirmer: null }, asker.commandId);
+  const loosened = retirementLoosens(standing, state);
+  if (loosened === null) return retired(standing, { by: asker.principal, confirmer: null }, asker.commandId);
+  const { differences, reasons } = loosened;
   const { proposal: before, now } = state;
   if (before !== null && before.retires && before.digest === standing.digest)
     return { kind: 'unchanged', outcome: proposedOutcome(before, differences) };
@@ -91,7 +103,7 @@ export function retireOrPropose(standing: ContractVersion, asker: Asker, state: 
     version,
     tenant,
     body,
-    weakenings: weakeningsIn(differences),
+    weakenings: reasons,
     proposed_by: asker.principal,
     expires_at: now + PROPOSAL_LIFETIME_MS,
     retires: true,
