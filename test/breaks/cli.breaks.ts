@@ -1562,4 +1562,22 @@ export const BREAKS: readonly Break[] = [
     find: "if (cause instanceof Error && !('code' in cause))",
     replace: 'if (cause instanceof RangeError)',
   },
+  {
+    id: 'a94-older-one-stands-again',
+    requirement: 'A94/newest',
+    spec: 'apps/cli/src/probes/probes.unit.spec.ts',
+    test: 'the readiness of an agent takes no older version for one that stands, where the newest is retired',
+    file: 'apps/cli/src/contracts/standing.ts',
+    find: "return newestIn(rows).filter((row) => row['retired'] !== true);",
+    replace: "return newestIn(rows.filter((row) => row['retired'] !== true));",
+  },
+  {
+    id: 'a99-served-by-another-tenant',
+    requirement: 'A99',
+    spec: 'apps/cli/src/probes/probes.unit.spec.ts',
+    test: 'the readiness of an agent is served by no bundle and no observer of another tenant',
+    file: 'apps/cli/src/probes/contract.judges.ts',
+    find: 'named.filter((row) => covers(ownerOf(row), where))',
+    replace: 'named.filter((row) => covers(ownerOf(row), ALL) && where.length > 0)',
+  },
 ];

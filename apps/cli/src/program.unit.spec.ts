@@ -89,6 +89,13 @@ describe('a drill', () => {
     },
   });
 
+  it('goes by no older contract where the newest is retired', async () => {
+    const items = [contract(1, 'automatic'), { ...contract(2, 'automatic'), retired: true }];
+    const { call, note } = desk({ 'GET /v1/contracts': { body: { items, next_cursor: null } } });
+    expect(await call('--tenant', 'demo', 'drill', 'payments', '--module', kit)).toBe(EXIT_CODES.usage.code);
+    expect(note()).toContain('ADAPTER_UNKNOWN');
+  });
+
   it('goes by the newest contract that stands, and does not call clean what it could not exercise', async () => {
     const { call, asked, out } = desk({
       'GET /v1/contracts': {
@@ -98,7 +105,7 @@ describe('a drill', () => {
     expect(await call('--tenant', 'demo', 'drill', 'payments', '--module', kit, '--json')).toBe(
       EXIT_CODES.unavailable.code,
     );
-    expect(asked[0]?.path).toContain('/v1/contracts?retired=false&tenant=demo');
+    expect(asked[0]?.path).toContain('/v1/contracts?tenant=demo');
     expect(JSON.parse(out())).toMatchObject({
       adapter: 'payments',
       verdict: 'not_run',

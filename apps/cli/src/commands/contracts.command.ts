@@ -12,6 +12,7 @@ import { readDocuments, readOne } from '../contracts/files.js';
 import { lintDocuments, lintText } from '../contracts/lint.js';
 import { contractIn, isFile, registered, versionsIn } from '../contracts/reading.js';
 import { confirmationText, registerAll, registrationText } from '../contracts/registering.js';
+import { withStanding } from '../contracts/standing.js';
 import { formatFields, formatTable, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
@@ -28,7 +29,7 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'CLASS', of: (row) => docOf(row['contract'])['reversal_class'] },
   { title: 'IMPACT', of: (row) => docOf(row['contract'])['impact'] },
   { title: 'WINDOW', of: (row) => span(docOf(row['contract'])['reversal_window_ms']) },
-  { title: 'STATE', of: (row) => (row['retired'] === true ? 'retired' : 'stands') },
+  { title: 'STATE', of: (row) => (row['retired'] === true ? 'retired' : row['stands'] === true ? 'stands' : 'older') },
   { title: 'REGISTERED', of: (row) => instant(row['registered_at']) },
 ];
 
@@ -58,13 +59,14 @@ function addReads(contracts: Command, act: Act): void {
       .command('list')
       .description('lists the contracts of the tenant and those for all tenants')
       .option('--name <name>', 'versions of one capability')
-      .option('--retired', 'retired ones instead of those that stand'),
+      .option('--retired', 'retired ones instead of the others'),
     act,
     {
       service: 'contracts',
       path: '/v1/contracts',
       columns: COLUMNS,
-      query: ({ name, retired = false }) => ({ name, retired: String(retired) }),
+      query: ({ name }) => ({ name }),
+      among: (all, { retired = false }) => withStanding(all).filter((row) => (row['retired'] === true) === retired),
     },
   );
   contracts

@@ -4,11 +4,10 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
-import { governing } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
-import type { Doc, DrillFinding, DrillKit, DrillReport } from '@recourse/sdk';
-import { shaped } from '../contracts/reading.js';
+import type { DrillFinding, DrillKit, DrillReport } from '@recourse/sdk';
+import { governingIn, standingIn } from '../contracts/standing.js';
 import { formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
@@ -139,31 +138,15 @@ function isKit(value: unknown): value is DrillKit {
   );
 }
 
-const ALL_TENANTS = '*';
-
 /** The contracts that bind the tenant, one per capability. Those of other adapters come along: a capability may be looked at by them. */
 async function contractsOf(session: Session, adapter: string): Promise<readonly Contract[]> {
-  const { items } = await session
-    .service('contracts')
-    .list('/v1/contracts', { retired: 'false', tenant: session.tenant }, CONTRACTS_MAX);
-  const names = [...new Set(items.map((row) => String(row['name'])))];
+  // All versions: where the newest is retired, an older one that is not binds nobody.
+  const { items } = await session.service('contracts').list('/v1/contracts', { tenant: session.tenant }, CONTRACTS_MAX);
+  const standing = standingIn(items);
+  const names = [...new Set(standing.map((row) => String(row['name'])))];
   if (!names.some((name) => name.startsWith(`${adapter}.`)))
     throw new CliProblem('ADAPTER_UNKNOWN', `no contract of ${adapter} stands`, 'usage', {
       remedy: 'See `recourse contracts list`.',
     });
-  return names.flatMap((name) => {
-    const named = items.filter((row) => row['name'] === name);
-    const own = newest(named.filter((row) => row['tenant'] !== ALL_TENANTS));
-    const binding = governing(own, newest(named.filter((row) => row['tenant'] === ALL_TENANTS)));
-    return binding === undefined ? [] : [binding.contract];
-  });
-}
-
-/** The newest version of one owner's contract, as it was registered. */
-function newest(rows: readonly Doc[]): { readonly contract: Contract } | undefined {
-  const [row] = [...rows].sort((a, b) => Number(b['version']) - Number(a['version']));
-  // As it was registered: JSON.
-  return row === undefined
-    ? undefined
-    : { contract: shaped(row['contract'] as Parameters<typeof shaped>[0], String(row['name'])) };
+  return names.flatMap((name) => governingIn(standing, name, session.tenant) ?? []);
 }

@@ -32,6 +32,8 @@ interface ListAction<Options> {
   /** It only grows: a page is ordered by itself, and says so where there are others. */
   readonly grows?: boolean;
   readonly text?: (listed: Listed) => string;
+  /** Where only all rows together tell what each is: all are read, and what this leaves is shown. */
+  readonly among?: (all: readonly Doc[], options: Options) => readonly Doc[];
   /** Said beside it to people. */
   readonly note?: Note<Options>;
 }
@@ -69,20 +71,28 @@ export function pathBelow(base: string): (id: string, verb?: string) => string {
 export function addListAction<Options extends object>(
   command: Command,
   act: Act,
-  { service, path, query, columns, by, grows = false, text, note }: ListAction<Options>,
+  { service, path, query, columns, by, grows = false, text, note, among }: ListAction<Options>,
 ): void {
   command.addOption(LIMIT()).action(
     act<Options & Limited>(async (session, options) => {
       const asked = { ...query?.(options), tenant: session.tenant };
       const from = session.service(service);
       const { limit } = options;
-      const listed = await (by === undefined
-        ? from.list(path, asked, limit)
+      const read = await (by === undefined
+        ? from.list(path, asked, among === undefined ? limit : AMONG_MAX)
         : listSoonest(from, path, asked, { by, limit, grows }));
+      const listed = among === undefined ? read : cut(among(read.items, options), limit, read.more);
       session.show(listed, () => text?.(listed) ?? soonestText(columns, listed));
       noteTo(session, note?.(listed.items.length, options));
     }),
   );
+}
+
+/** Rows that are read to tell what each is. */
+const AMONG_MAX = 10_000;
+
+function cut(items: readonly Doc[], limit: number, isMore: boolean): Listed {
+  return { items: items.slice(0, limit), more: isMore || items.length > limit };
 }
 
 function noteTo({ isJson, terminal }: Session, line: string | null | undefined): void {

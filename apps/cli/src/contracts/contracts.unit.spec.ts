@@ -380,6 +380,27 @@ describe('answering for a mutation', () => {
   });
 });
 
+describe('listing contracts', () => {
+  it('tells the versions that new calls are under from older ones, also where the newest is retired', async () => {
+    const row = (name: string, version: number, retired = false): Json => ({ name, version, tenant: '*', retired });
+    const rows = [row('a.one', 1), row('a.one', 2, true), row('a.two', 1), row('a.two', 2), row('a.six', 1)];
+    const answers = { 'GET /v1/contracts': { items: rows, next_cursor: null } };
+    const shown = async (...args: readonly string[]) =>
+      (json(await call(['list', '--json', ...args], answers))['items'] as readonly Json[]).map(
+        ({ name, version, stands }) => [name, version, stands],
+      );
+    expect(await shown()).toEqual([
+      ['a.one', 1, false],
+      ['a.two', 1, false],
+      ['a.two', 2, true],
+      ['a.six', 1, true],
+    ]);
+    expect(await shown('--retired')).toEqual([['a.one', 2, false]]);
+    expect(await shown('--limit', '2')).toHaveLength(2);
+    expect((await call(['list'], answers)).out).toMatch(/a\.one +1 [^\n]* older/);
+  });
+});
+
 const sentIn = (asked: readonly { readonly path: string; readonly body: unknown }[]) =>
   asked.filter(({ path }) => path.startsWith('POST'));
 

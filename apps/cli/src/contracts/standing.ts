@@ -22,6 +22,12 @@ export function standingIn(rows: readonly Doc[]): readonly Doc[] {
   return newestIn(rows).filter((row) => row['retired'] !== true);
 }
 
+/** Each row with whether new calls are under it (`stands`): an older version is not, retired or not. */
+export function withStanding(rows: readonly Doc[]): readonly Doc[] {
+  const standing = new Set(standingIn(rows));
+  return rows.map((row) => ({ ...row, stands: standing.has(row) }));
+}
+
 /** Of newest versions those of one capability: a tenant's own, or anybody's where nobody says whose, and the platform's. */
 export function contractsIn(newest: readonly Doc[], name: string, tenant: string | null): readonly Contract[] {
   return [ownIn(newest, name, tenant), platformIn(newest, name)].flatMap((found) => found?.contract ?? []);

@@ -2,10 +2,11 @@
 import { isAutomated, isUndoable, provingNothing, windowOf } from '@recourse/contract';
 import { personKey } from '@recourse/kernel';
 import { docOf } from '@recourse/sdk';
+import type { Doc } from '@recourse/sdk';
 import { lintDocuments } from '../contracts/lint.js';
 import { fail, none, partial, pass, worst } from './probe.js';
 import type { Finding } from './probe.js';
-import { agentOf, chartersOf, covers, textsOf, valueOf } from './scope.js';
+import { agentOf, ALL, chartersOf, covers, textsOf, valueOf } from './scope.js';
 import type { Scope } from './scope.js';
 import type { Standing } from './seen.js';
 
@@ -71,12 +72,33 @@ export function gated({ acting }: Scope): Finding {
   );
 }
 
+/** Those of a name that serve a contract, by where it is used: what another tenant has under the name serves nobody else. */
+function servingOf<Row extends Doc | Standing>(
+  rows: readonly Row[],
+  name: string,
+  one: Standing,
+  { uses }: Scope,
+): readonly (readonly Row[])[] {
+  const used = uses.filter((use) => use.name === one.name).map(({ tenant }) => tenant);
+  const named = rows.filter((row) => row['name' as keyof Row] === name);
+  return (one.tenant === ALL ? used : [one.tenant]).map((where) => named.filter((row) => covers(ownerOf(row), where)));
+}
+
+function stands(rows: readonly (Doc | Standing)[], name: string, one: Standing, scope: Scope): boolean {
+  return servingOf(rows, name, one, scope).every((found) => found.length > 0);
+}
+
+function ownerOf({ tenant }: Doc | Standing): string {
+  return typeof tenant === 'string' ? tenant : ALL;
+}
+
 const HIGH_IMPACT: readonly string[] = ['financial', 'destructive', 'security_sensitive'];
 
 /** Undoing is governed: nothing of high impact goes alone, and policies that are named stand (A99). */
-export function governed({ acting, seen }: Scope): Finding {
+export function governed(scope: Scope): Finding {
+  const { acting, seen } = scope;
   const undoable = acting.filter(({ contract }) => isUndoable(contract));
-  const bundles = new Set(valueOf(seen.bundles).map((row) => String(row['name'])));
+  const bundles = valueOf(seen.bundles);
   if (undoable.length === 0) return fail('no capability can be undone: nothing is governed');
   return none(
     undoable.flatMap((one) => {
@@ -85,7 +107,9 @@ export function governed({ acting, seen }: Scope): Finding {
         ...(mode === 'auto' && HIGH_IMPACT.includes(impact)
           ? [`${label(one)}: ${impact}, and undone without a person`]
           : []),
-        ...(policy === undefined || bundles.has(policy) ? [] : [`${label(one)}: policy ${policy} does not stand`]),
+        ...(policy === undefined || stands(bundles, policy, one, scope)
+          ? []
+          : [`${label(one)}: policy ${policy} does not stand`]),
       ];
     }),
     counted(undoable, 'capabilities are undone under their mode and policy'),
@@ -93,8 +117,9 @@ export function governed({ acting, seen }: Scope): Finding {
 }
 
 /** An undo is verified by a condition that tells it from none, by another capability that stands (A99). */
-export function verifiable({ acting, seen }: Scope): Finding {
-  const names = new Set(valueOf(seen.contracts).map(({ name }) => name));
+export function verifiable(scope: Scope): Finding {
+  const { acting, seen } = scope;
+  const contracts = valueOf(seen.contracts);
   const automated = acting.filter(({ contract }) => isAutomated(contract));
   if (automated.length === 0) return fail('no capability is undone by a worker: nothing is verified');
   return none(
@@ -104,7 +129,7 @@ export function verifiable({ acting, seen }: Scope): Finding {
       const { verify_capability: by } = verification;
       return [
         ...(by === (inverse ?? compensation) ? [`${label(one)}: ${by} verifies itself`] : []),
-        ...(names.has(by) ? [] : [`${label(one)}: ${by} has no contract`]),
+        ...(stands(contracts, by, one, scope) ? [] : [`${label(one)}: ${by} has no contract`]),
         ...provingNothing(one.contract).map(({ path, what }) => `${label(one)}: ${what}, at ${path}`),
       ];
     }),
@@ -166,22 +191,25 @@ export function reconcilable({ acting }: Scope): Finding {
 }
 
 /** Capabilities that contracts name for looking stand, and only read. */
-export function observable({ acting, seen }: Scope): Finding {
-  const standing = new Map(valueOf(seen.contracts).map(({ name, contract }) => [name, contract] as const));
-  const named = new Set(
-    acting.flatMap(({ contract: { verification, stale_check: stale, reconcile_capability: reconcile } }) =>
-      [verification?.verify_capability, stale?.observe_capability, reconcile].filter((name) => name !== undefined),
-    ),
-  );
-  if (named.size === 0) return fail('no contract names a capability that looks');
-  return none(
-    [...named].flatMap((name) => {
-      const contract = standing.get(name);
-      if (contract === undefined) return [`${name}: named for looking, and no contract stands`];
-      return contract.impact === 'read' ? [] : [`${name}: named for looking, and it acts`];
-    }),
-    counted([...named], 'capabilities that look stand, and only read'),
-  );
+export function observable(scope: Scope): Finding {
+  const { acting, seen } = scope;
+  const standing = valueOf(seen.contracts);
+  const looking = acting.flatMap((one) => {
+    const { verification, stale_check: stale, reconcile_capability: reconcile } = one.contract;
+    return [verification?.verify_capability, stale?.observe_capability, reconcile].flatMap((name) =>
+      name === undefined ? [] : [{ name, one }],
+    );
+  });
+  const named = [...new Set(looking.map(({ name }) => name))];
+  if (named.length === 0) return fail('no contract names a capability that looks');
+  const problems = looking.flatMap(({ name, one }) => {
+    const found = servingOf(standing, name, one, scope);
+    if (found.some((each) => each.length === 0)) return [`${name}: named for looking, and no contract stands`];
+    return found.flat().every(({ contract }) => contract.impact === 'read')
+      ? []
+      : [`${name}: named for looking, and it acts`];
+  });
+  return none([...new Set(problems)], counted(named, 'capabilities that look stand, and only read'));
 }
 
 /** Arguments are described: the guard refuses what is not (C57). */

@@ -567,6 +567,26 @@ describe('the readiness of an agent', () => {
     expect((await reviewed(whole)).lacking).toEqual([]);
   });
 
+  it('takes no older version for one that stands, where the newest is retired', async () => {
+    const versions = [registered(REFUND ?? {}), registered(REFUND ?? {}, { version: 2, retired: true })];
+    const others = [REVERSE, LOOK].map((one) => registered(one ?? {}));
+    expect((await reviewed(answering('/v1/contracts', ...others, ...versions))).lacking).toContain('classification');
+  });
+
+  it('is served by no bundle and no observer of another tenant', async () => {
+    const bundle = { ...entry('refund-reversal', { routine: [] }), tenant: 'globex' };
+    const refunds = [{ ...REFUND, recovery_policy_ref: 'refund-reversal' }, REVERSE ?? {}].map((one) =>
+      registered(one),
+    );
+    const with_ = (look: Doc, ...bundles: readonly Doc[]): Weakness => ({
+      answers: { '/v1/contracts': [...refunds, look], '/v1/entries/policy_bundle': bundles },
+    });
+    const own = await reviewed(with_(registered(LOOK ?? {}), { ...bundle, tenant: 'acme' }));
+    expect(own.lacking).toEqual([]);
+    const foreign = await reviewed(with_(registered(LOOK ?? {}, { tenant: 'globex' }), bundle));
+    expect(foreign.lacking).toEqual(['governance', 'verification']);
+  });
+
   it('looks at no contract of a tenant that it never was in', async () => {
     const foreign = registered({ ...REFUND, commit_hold_ms: 0, reversal_class: 'irreversible' }, { tenant: 'globex' });
     const standing = [...(SOUND['/v1/contracts'] as readonly Doc[]), foreign];

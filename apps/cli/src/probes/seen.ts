@@ -6,6 +6,7 @@ import { docOf, EdgeProblem } from '@recourse/sdk';
 import type { Doc, EdgeClient } from '@recourse/sdk';
 import { SERVICES } from '../config.js';
 import type { Service } from '../config.js';
+import { standingIn } from '../contracts/standing.js';
 import { endpointsOf } from '../endpoints.js';
 import { CliProblem } from '../problem.js';
 import type { Session } from '../session.js';
@@ -107,9 +108,10 @@ async function registrySeen(
 ): Promise<Pick<Seen, 'contracts' | 'charters' | 'sources' | 'bundles' | 'subscriptions'>> {
   const entries = (kind: string): Promise<Fact<readonly Doc[]>> =>
     list('contracts', `/v1/entries/${kind}`, { retired: 'false' });
-  const contracts = await list('contracts', '/v1/contracts', { retired: 'false' });
+  // All versions: where the newest is retired, an older one that is not binds nobody.
+  const contracts = await list('contracts', '/v1/contracts');
   return {
-    contracts: contracts.ok ? { ...contracts, value: newest(contracts.value) } : contracts,
+    contracts: contracts.ok ? { ...contracts, value: standingIn(contracts.value).map(standing) } : contracts,
     charters: await entries('agent_charter'),
     sources: await entries('context_source'),
     bundles: await entries('policy_bundle'),
@@ -117,22 +119,15 @@ async function registrySeen(
   };
 }
 
-/** The newest standing version of each name and tenant. */
-function newest(rows: readonly Doc[]): readonly Standing[] {
-  const found = new Map<string, Standing>();
-  for (const row of rows) {
-    const one: Standing = {
-      name: String(row['name']),
-      tenant: String(row['tenant']),
-      version: Number(row['version']),
-      by: String(row['registered_by']),
-      confirmed_by: typeof row['confirmed_by'] === 'string' ? row['confirmed_by'] : null,
-      contract: docOf(row['contract']) as Contract, // the registry keeps nothing else under that name
-    };
-    const key = `${one.tenant}\n${one.name}`;
-    if ((found.get(key)?.version ?? 0) < one.version) found.set(key, one);
-  }
-  return [...found.values()];
+function standing(row: Doc): Standing {
+  return {
+    name: String(row['name']),
+    tenant: String(row['tenant']),
+    version: Number(row['version']),
+    by: String(row['registered_by']),
+    confirmed_by: typeof row['confirmed_by'] === 'string' ? row['confirmed_by'] : null,
+    contract: docOf(row['contract']) as Contract, // the registry keeps nothing else under that name
+  };
 }
 
 async function ledgerSeen(

@@ -2,20 +2,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { contracts } from '../api/clients.js';
-import { rowsQuery } from '../api/lists.js';
 import { numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { Code, Tag, Text, Time } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
+import { catalogueQuery } from './contracts.query.js';
+import { standingIn } from './contracts.rules.js';
 import { ownerWords } from './proposals.rules.js';
 import { Proposals } from './proposals.tsx';
-
-const catalogueQuery = rowsQuery('contracts', ['contracts'], (more) =>
-  contracts.GET('/v1/contracts', { params: { query: { limit: 500, retired: 'false', ...more } } }),
-);
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -49,7 +45,8 @@ export function Contracts(): ReactNode {
   const { find = '' } = useSearch({ from: '/contracts' });
   const navigate = useNavigate({ from: '/contracts' });
   const { data, error } = useQuery(catalogueQuery);
-  const items = data?.items.filter((row) => (textIn(row, 'name') ?? '').includes(find.toLowerCase()));
+  const standing = data === undefined ? undefined : standingIn(data.items);
+  const items = standing?.filter((row) => (textIn(row, 'name') ?? '').includes(find.toLowerCase()));
   return (
     <>
       <header className="screen">

@@ -1,7 +1,7 @@
 // Workers: what waits for them and since when, who is silent, how they answered, who acts and who observes, what drills showed.
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { contracts, recoveries } from '../api/clients.js';
+import { recoveries } from '../api/clients.js';
 import { rowQuery, rowsQuery } from '../api/lists.js';
 import { listIn, numberIn, rowsIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
@@ -9,6 +9,8 @@ import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { Card, Code, Id, Tag, Text, Time } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
+import { catalogueQuery } from './contracts.query.js';
+import { standingIn } from './contracts.rules.js';
 import { Drills } from './drills.tsx';
 import { adaptersOf, waitsOf } from './workers.rules.js';
 import type { AdapterWait } from './workers.rules.js';
@@ -16,15 +18,12 @@ import type { AdapterWait } from './workers.rules.js';
 const LIMIT = { params: { query: { limit: 500 } } };
 const workersQuery = rowQuery('recoveries', ['workers'], () => recoveries.GET('/v1/workers', LIMIT));
 const reportQuery = rowsQuery('recoveries', ['report'], () => recoveries.GET('/v1/reports/recoveries', LIMIT));
-const catalogueQuery = rowsQuery('contracts', ['contracts'], (more) =>
-  contracts.GET('/v1/contracts', { params: { query: { limit: 500, retired: 'false', ...more } } }),
-);
 
 export function Workers(): ReactNode {
   const { data, error } = useQuery(workersQuery);
   const catalogue = useQuery(catalogueQuery);
   const asked = rowsIn(data, 'items');
-  const adapters = adaptersOf(catalogue.data?.items ?? [], asked);
+  const adapters = adaptersOf(standingIn(catalogue.data?.items ?? []), asked);
   return (
     <>
       <header className="screen">
