@@ -219,6 +219,7 @@ const SHOWS: readonly {
       await weaken(2);
     },
   },
+  { of: /contract retire payments/, shows: /state +retired/ },
   { of: /contract answer payments/, shows: /to an equivalent state: payments\.reverse_refund/ },
   {
     of: /contract answer "/,

@@ -11,7 +11,7 @@ import { draftsText } from '../contracts/drafting.js';
 import { readDocuments, readOne } from '../contracts/files.js';
 import { lintDocuments, lintText } from '../contracts/lint.js';
 import { contractIn, isFile, registered, versionsIn } from '../contracts/reading.js';
-import { confirmationText, registerAll, registrationText } from '../contracts/registering.js';
+import { confirmationText, registerAll, registrationText, retirementText } from '../contracts/registering.js';
 import { withStanding } from '../contracts/standing.js';
 import { formatFields, formatTable, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
@@ -178,6 +178,7 @@ function addProposals(contracts: Command, act: Act): void {
     columns: PROPOSAL_COLUMNS,
   });
   addConfirm(contracts, act);
+  addRetire(contracts, act);
   contracts
     .command('withdraw')
     .description('withdraws a weaker version that waits')
@@ -213,6 +214,31 @@ function addConfirm(contracts: Command, act: Act): void {
           .command(`/v1/contracts/${encodeURIComponent(name)}/confirm`, body, idempotencyKey);
         session.show(answer, () => confirmationText(answer));
       }),
+    );
+}
+
+function addRetire(contracts: Command, act: Act): void {
+  contracts
+    .command('retire')
+    .description(
+      'retires a version: nothing new executes under it; one in whose place a looser one would bind waits for a second person',
+    )
+    .argument('<name>', 'capability')
+    .requiredOption('--contract-version <n>', 'version', positiveInteger)
+    .addOption(IDEMPOTENCY_KEY())
+    .action(
+      act<{ contractVersion: number; idempotencyKey?: string }>(
+        async (session, { contractVersion: version, idempotencyKey }, name = '') => {
+          const answer = await session
+            .service('contracts')
+            .command(
+              `/v1/contracts/${encodeURIComponent(name)}/retire`,
+              { version, ...tenantIn(session) },
+              idempotencyKey,
+            );
+          session.show(answer, () => retirementText(answer));
+        },
+      ),
     );
 }
 

@@ -380,6 +380,28 @@ describe('answering for a mutation', () => {
   });
 });
 
+describe('retiring a version', () => {
+  const retire = (answer: Json) =>
+    call(['retire', 'payments.issue_refund', '--contract-version', '2'], {
+      'POST /v1/contracts/payments.issue_refund/retire': {
+        ...{ name: 'payments.issue_refund', version: 2, digest: 'ab' },
+        ...answer,
+      },
+    });
+
+  it('says that it is retired, or that a second person confirms it first, and how', async () => {
+    const done = await retire({ state: 'retired' });
+    expect([done.code, sentIn(done.asked)]).toEqual([
+      0,
+      [{ path: 'POST /v1/contracts/payments.issue_refund/retire', body: { version: 2 } }],
+    ]);
+    expect(done.out).toMatch(/state +retired/);
+    const { out } = await retire({ state: 'proposed', expires_at: 1, differences: [] });
+    expect(out).toContain('a looser one may bind in its place. A second person confirms it before 1970');
+    expect(out).toContain('recourse contract confirm payments.issue_refund --digest ab');
+  });
+});
+
 describe('listing contracts', () => {
   it('tells the versions that new calls are under from older ones, also where the newest is retired', async () => {
     const row = (name: string, version: number, retired = false): Json => ({ name, version, tenant: '*', retired });

@@ -111,14 +111,21 @@ export function confirmationText(answer: Doc): string {
   return all.map((one) => registrationText(one)).join('\n\n');
 }
 
-/** Text of what the registry answers of one version, and of what waits beside it. Pure. */
-export function registrationText(answer: Doc, beside: readonly Doc[] = []): string {
+const WEAKER = 'It is weaker than the version before, about another tool, or sound only beside what waits with it.';
+
+/** Text of what the registry answers of a version that was to retire. Pure. */
+export function retirementText(answer: Doc): string {
+  return registrationText(answer, [], 'It stands until then: a looser one may bind in its place.');
+}
+
+/** Text of what the registry answers of one version, of what waits beside it, and why it waits. Pure. */
+export function registrationText(answer: Doc, beside: readonly Doc[] = [], why = WEAKER): string {
   const { differences, expires_at, ...said } = answer;
   const listed = Array.isArray(differences) ? differences.map(docOf) : [];
   const waits =
     said['state'] === 'proposed'
       ? [
-          `It is weaker than the version before, about another tool, or sound only beside what waits with it. A second person confirms it before ${String(instant(expires_at))}:`,
+          `${why} A second person confirms it before ${String(instant(expires_at))}:`,
           `  recourse contract confirm ${String(said['name'])} --digest ${String(said['digest'])}${withText(beside)}`,
         ]
       : [];
