@@ -1497,9 +1497,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/event-log/src/tenant.unit.spec.ts',
     test: 'a record of the tenant "" is parked with TENANT_INVALID, and holds nothing up',
     file: 'libs/event-log/src/parking.decisions.ts',
-    find: 'return findStorageProblem(key, body) ?? tenantProblem(body) ?? principalProblem(body);',
-    replace:
-      'return findStorageProblem(key, body) ?? (body.tenant === null ? tenantProblem(body) : null) ?? principalProblem(body);',
+    find: 'return findStorageProblem(key, body) ?? tenantProblem(body) ??',
+    replace: 'return findStorageProblem(key, body) ?? (body.tenant === null ? tenantProblem(body) : null) ??',
   },
   {
     id: 'l15-empty-tenant-holds-up',
@@ -1771,5 +1770,14 @@ export const BREAKS: readonly Break[] = [
     find: 'const { records, nextOffset } = await reader.read(cursor.topic, cursor.partition, offset);',
     replace:
       'const { records } = await reader.read(cursor.topic, cursor.partition, offset);\n    const nextOffset = (records.at(-1)?.offset ?? offset - 1) + 1;',
+  },
+  {
+    id: 'l15-sealed-by-its-own-word',
+    requirement: 'L15/sealed',
+    spec: 'libs/event-log/src/said-sealed.unit.spec.ts',
+    test: 'a payload that a record of a wire says is sealed parks its record, and holds nothing up',
+    file: 'libs/event-log/src/parking.decisions.ts',
+    find: ' ?? principalProblem(body) ?? sealedProblem(body);',
+    replace: ' ?? principalProblem(body);',
   },
 ];

@@ -14,6 +14,7 @@ import {
 } from '@recourse/kernel';
 import type { Speaker } from '@recourse/kernel';
 import type { ParkedSpeaker } from '@recourse/messages';
+import { mapPayloads } from './sealing/payload-walk.js';
 import type { Doc } from './service-core.js';
 
 /** Bytes of a parked record that the parking record keeps; larger ones keep their hash and size. */
@@ -33,6 +34,7 @@ export const BATCH_UNREADABLE = 'BATCH_UNREADABLE';
 const NOT_BLOCKING: ReadonlySet<string> = new Set([
   'COMMAND_SIGNATURE_INVALID',
   'COMMAND_UNSIGNED',
+  'PAYLOAD_SEALED',
   'PRINCIPAL_INVALID',
   'TENANT_INVALID',
 ]);
@@ -69,7 +71,7 @@ const firstText = (values: readonly unknown[]): string | null =>
 
 /** Why a record cannot be taken, whatever it says; null when it can. */
 export function findProblem(key: string, body: Doc): Problem | null {
-  return findStorageProblem(key, body) ?? tenantProblem(body) ?? principalProblem(body);
+  return findStorageProblem(key, body) ?? tenantProblem(body) ?? principalProblem(body) ?? sealedProblem(body);
 }
 
 /** Everything is somebody's: what names no tenant would be nobody's. A command for all tenants says so in its envelope. */
@@ -93,6 +95,16 @@ function principalProblem(body: Doc): Problem | null {
         return { reason: 'PRINCIPAL_INVALID', detail: `${name}: ${SUBJECT_FORM}` };
     }
   return null;
+}
+
+/** What says that it is sealed names a key of anybody's, and would be opened to whoever sent it: wires carry payloads in the clear. */
+function sealedProblem(body: Doc): Problem | null {
+  let isSealed = false;
+  mapPayloads(body, (payload) => {
+    isSealed ||= payload.encoding !== 'plain';
+    return payload;
+  });
+  return isSealed ? { reason: 'PAYLOAD_SEALED', detail: 'a payload of it is not in the clear' } : null;
 }
 
 function memberOf(value: unknown, name: string): unknown {

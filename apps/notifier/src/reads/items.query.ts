@@ -69,6 +69,7 @@ const UNUSABLE: readonly string[] = [
   'REF_RESERVED',
   'REF_UNSCOPED',
   'TENANT_INVALID',
+  'PAYLOAD_SEALED',
   'KEY_MISMATCH',
 ];
 
