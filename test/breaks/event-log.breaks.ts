@@ -356,15 +356,6 @@ export const BREAKS: readonly Break[] = [
     replace: 'this.#learn({ keyId, secret }, true);',
   },
   {
-    id: 'd61-wire-names-a-key',
-    requirement: 'D61/sealed',
-    spec: 'libs/event-log/src/partition-loop.unit.spec.ts',
-    test: 'a loop that seals payloads believes no wire that says something is sealed',
-    file: 'libs/event-log/src/batch.ts',
-    find: "const opened = input.source === 'log' ? { ...input, body: vault.openOnUse(input.body) } : input;",
-    replace: "const opened = input.source === 'timer' ? input : { ...input, body: vault.openOnUse(input.body) };",
-  },
-  {
     id: 'd62-owed-and-forgotten',
     requirement: 'D62',
     spec: 'test/simulation/src/one-recovery.simulation.spec.ts',
@@ -1779,5 +1770,14 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/event-log/src/parking.decisions.ts',
     find: ' ?? principalProblem(body) ?? sealedProblem(body);',
     replace: ' ?? principalProblem(body);',
+  },
+  {
+    id: 'd61-key-of-another-tenant-opens',
+    requirement: 'D61/tenant',
+    spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
+    test: 'a payload on its way into a log opens for nobody under the key of another tenant, however it is asked for',
+    file: 'libs/event-log/src/sealing/vault.ts',
+    find: 'if (tenant !== null && this.#isOfAnother(payload.key_id, tenant)) return payload;',
+    replace: '',
   },
 ];

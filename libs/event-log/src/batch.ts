@@ -430,7 +430,7 @@ export class BatchRun {
     return decided;
   }
 
-  /** Only logs are believed when they say that something is sealed: a wire could name a key of anybody's. */
+  /** Only what a log holds is sealed: what a wire says is sealed is parked, since it could name a key of anybody's. */
   #deciding(
     input: Input,
     rows: StateView,

@@ -687,30 +687,6 @@ describe('a loop that seals payloads', () => {
     const [first, second] = await payloads();
     expect(second).toEqual(first);
   });
-
-  it('believes no wire that says something is sealed', async () => {
-    const opened: unknown[] = [];
-    const store = new MemoryKeyStore();
-    const vault = vaultOver(store);
-    const batch = vault.batch(0);
-    const theirs = batch.seal({ statement: plainly(secret) }, () => ({ tenant: 'globex', subject: 'them' }))[
-      'statement'
-    ] as Doc;
-    await batch.settle();
-    await world.start(
-      'a',
-      countingCore({
-        decide: (context, input) => {
-          if (input.source === 'wire') opened.push((input.body['statement'] as Doc)['encoding']);
-          return countingCore().decide(context, input);
-        },
-      }),
-      vault,
-    );
-    await world.state([{ ref: 'r1', id: '1', statement: theirs }]);
-    await world.until('told', recorded('r1:1'));
-    expect(new Set(opened)).toEqual(new Set(['sealed']));
-  });
 });
 
 describe('a record that cannot be taken', () => {

@@ -1,5 +1,5 @@
 // Key store in memory, for specs and simulation.
-import { keyIdOf, scopeId } from './keys.js';
+import { keyIdOf, scopeId, storableName } from './keys.js';
 import type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey, Unit } from './key-store.port.js';
 
 interface Held {
@@ -21,7 +21,7 @@ export class MemoryKeyStore implements KeyStore {
     return Promise.resolve(
       keyIds.flatMap((id) => {
         const held = this.#byId.get(id);
-        return held === undefined ? [] : [{ keyId: id, secret: held.secret }];
+        return held === undefined ? [] : [{ keyId: id, tenant: storableName(held.scope.tenant), secret: held.secret }];
       }),
     );
   }
@@ -60,12 +60,13 @@ export class MemoryKeyStore implements KeyStore {
 
   #standing(scope: KeyScope, candidate: Buffer): StandingKey {
     const id = scopeId(scope);
+    const tenant = storableName(scope.tenant);
     const keys = this.#scopes.get(id) ?? [];
     const last = keys.at(-1);
-    if (last !== undefined && last.secret !== null) return { keyId: last.keyId, secret: last.secret };
+    if (last !== undefined && last.secret !== null) return { keyId: last.keyId, tenant, secret: last.secret };
     const made: Held & { readonly secret: Buffer } = { scope, keyId: keyIdOf(id, keys.length + 1), secret: candidate };
     this.#scopes.set(id, [...keys, made]);
     this.#byId.set(made.keyId, made);
-    return { keyId: made.keyId, secret: candidate };
+    return { keyId: made.keyId, tenant, secret: candidate };
   }
 }

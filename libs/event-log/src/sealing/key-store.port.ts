@@ -22,9 +22,10 @@ export interface Unit {
   readonly unit: string;
 }
 
-/** A key of a scope; `secret` is null once it was destroyed. */
+/** A key of a scope; `secret` is null once it was destroyed. `tenant`: whose it is, as `storableName` has it. */
 export interface StoredKey {
   readonly keyId: string;
+  readonly tenant: string;
   readonly secret: Buffer | null;
 }
 

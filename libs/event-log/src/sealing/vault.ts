@@ -9,12 +9,14 @@
 //   V3. A payload that was opened here seals to the very bytes it was, whatever the window; a producer's word on keys counts nothing.
 //   V4. A payload is opened when it is used, once for as long as its key is there: of a key that was destroyed nothing opened is handed out.
 //   V5. A proposed key opens what was sealed with it here, and hides no other: another process may have made the key of that id.
+//   V6. What says whose it is is opened under no key of another tenant, whatever its payloads name; keys of no tenant open for all.
 import { sha256 } from '@recourse/chain';
 import { Lacking } from '../lacks.js';
+import { tenantOf } from '../parking.decisions.js';
 import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
 import { keptAt, Recent } from './kept-at.js';
-import { SECRET_BYTES, openBytes, scopeId, sealBytes } from './keys.js';
+import { SECRET_BYTES, openBytes, scopeId, sealBytes, storableName } from './keys.js';
 import { openingPayload } from './sealing.js';
 import { mapMembers, mapParts, mapPayloads, withHashes } from './payload-walk.js';
 import type { BatchSealing, PayloadDoc, Sealing } from './sealing.js';
@@ -51,6 +53,7 @@ interface Current {
 
 /** `isFinal`: a destroyed key stays destroyed; an id that nobody made yet is asked for again. */
 interface Known {
+  readonly tenant: string;
   readonly secret: Buffer | null;
   readonly isFinal: boolean;
   readonly askedAt: number;
@@ -109,22 +112,24 @@ export class Vault implements Sealing {
   }
 
   open(doc: Doc): Doc {
-    return mapPayloads(doc, (payload) => this.#openPayload(payload)) as Doc;
+    const tenant = tenantOf(doc);
+    return mapPayloads(doc, (payload) => this.#openPayload(payload, tenant)) as Doc;
   }
 
   openOnUse(doc: Doc): Doc {
     const known = this.#documents.get(doc);
     if (known !== undefined) return known;
-    const opening = mapMembers(doc, (member) => this.#openingPart(member));
+    const tenant = tenantOf(doc);
+    const opening = mapMembers(doc, (member) => this.#openingPart(member, tenant));
     this.#documents.set(doc, opening);
     return opening;
   }
 
   /** A row is a new document at each change, and most of what is in it is the very object that it was. */
-  #openingPart(part: object): unknown {
+  #openingPart(part: object, tenant: string | null): unknown {
     const known = this.#parts.get(part);
     if (known !== undefined) return known;
-    const opening = mapPayloads(part, (payload) => this.#openingPayload(payload)) as object;
+    const opening = mapPayloads(part, (payload) => this.#openingPayload(payload, tenant)) as object;
     this.#parts.set(part, opening);
     return opening;
   }
@@ -144,7 +149,8 @@ export class Vault implements Sealing {
   }
 
   show(doc: Doc): Doc {
-    return mapPayloads(doc, (payload) => this.#shownPayload(payload)) as Doc;
+    const tenant = tenantOf(doc);
+    return mapPayloads(doc, (payload) => this.#shownPayload(payload, tenant)) as Doc;
   }
 
   openBytes(keyId: string, body: Buffer): Buffer | null {
@@ -157,7 +163,8 @@ export class Vault implements Sealing {
     const askedAt = this.options.now();
     const found = new Map((await this.options.store.find(missing)).map((key) => [key.keyId, key]));
     // An id nobody made opens nothing, like a destroyed key.
-    for (const keyId of missing) this.#learn(found.get(keyId) ?? { keyId, secret: null }, found.has(keyId), askedAt);
+    for (const keyId of missing)
+      this.#learn(found.get(keyId) ?? { keyId, tenant: '', secret: null }, found.has(keyId), askedAt);
   }
 
   /** Believes nothing it holds: what was destroyed a moment ago is asked for again. */
@@ -302,25 +309,25 @@ export class Vault implements Sealing {
   // Opening -------------------------------------------------------------------------------------------------------------
 
   /** As it stands in the log, with its content beside it. */
-  #shownPayload(payload: PayloadDoc): PayloadDoc {
-    const opened = this.#openPayload(payload);
+  #shownPayload(payload: PayloadDoc, tenant: string | null): PayloadDoc {
+    const opened = this.#openPayload(payload, tenant);
     return opened === payload ? payload : { ...payload, content: opened.body };
   }
 
-  #openingPayload(payload: PayloadDoc): PayloadDoc {
+  #openingPayload(payload: PayloadDoc, tenant: string | null): PayloadDoc {
     if (payload.encoding !== 'sealed' || payload.key_id === null) return payload;
     const known = this.#opening.get(payload);
     if (known !== undefined) return known;
-    const opening = openingPayload(payload, () => this.#openUsed(payload));
+    const opening = openingPayload(payload, () => this.#openUsed(payload, tenant));
     this.#opening.set(payload, opening);
     this.#sealed.set(opening, payload);
     return opening;
   }
 
   /** As it is at the time of use; sealed while its key is not here and the one who decides is told so. */
-  #openUsed(payload: PayloadDoc): PayloadDoc {
+  #openUsed(payload: PayloadDoc, tenant: string | null): PayloadDoc {
     try {
-      return this.#openPayload(payload);
+      return this.#openPayload(payload, tenant);
     } catch (cause) {
       if (this.#lacked === null || !(cause instanceof Lacking)) throw cause;
       for (const keyId of cause.lack.keys ?? []) this.#lacked.add(keyId);
@@ -328,10 +335,12 @@ export class Vault implements Sealing {
     }
   }
 
-  #openPayload(payload: PayloadDoc): PayloadDoc {
+  #openPayload(payload: PayloadDoc, tenant: string | null): PayloadDoc {
     if (payload.encoding !== 'sealed' || payload.key_id === null) return payload;
+    const secrets = this.#secretsOf(payload.key_id);
+    if (tenant !== null && this.#isOfAnother(payload.key_id, tenant)) return payload;
     const known = this.#plain.get(payload);
-    if (known !== undefined && this.#secretsOf(payload.key_id).length > 0) return known;
+    if (known !== undefined && secrets.length > 0) return known;
     const body = this.#openWith(payload.key_id, payload.content_type, payload.body);
     if (body === null) return payload;
     const opened: PayloadDoc = {
@@ -366,6 +375,11 @@ export class Vault implements Sealing {
     return [this.#known.get(keyId)?.secret, proposed].filter((secret) => secret !== null && secret !== undefined);
   }
 
+  #isOfAnother(keyId: string, tenant: string): boolean {
+    const owner = this.#known.get(keyId)?.tenant ?? '';
+    return owner !== '' && owner !== storableName(tenant);
+  }
+
   #isBelieved(keyId: string): boolean {
     const known = this.#known.get(keyId);
     return (
@@ -375,9 +389,9 @@ export class Vault implements Sealing {
   }
 
   /** What is told late is as old as the question, and is believed for half its time at the least: who decides must come through. */
-  #learn({ keyId, secret }: StoredKey, isFinal: boolean, asked: number): void {
+  #learn({ keyId, tenant, secret }: StoredKey, isFinal: boolean, asked: number): void {
     const askedAt = Math.max(asked, this.options.now() - this.#believedMs / 2);
-    bounded(this.#known, keyId, { secret, isFinal, askedAt }, () => true);
+    bounded(this.#known, keyId, { tenant, secret, isFinal, askedAt }, () => true);
   }
 }
 

@@ -245,7 +245,31 @@ describe('a payload on its way into a log', () => {
   it('stays sealed as it is when it comes sealed', async () => {
     const by = vault();
     const doc = await sealed(by, { args: plain('1') });
-    expect(await sealed(by, doc, { tenant: 'globex', subject: 'other' })).toBe(doc);
+    expect(await sealed(by, doc, { tenant: 'acme', subject: 'other' })).toBe(doc);
+  });
+
+  it('opens for nobody under the key of another tenant, however it is asked for', async () => {
+    const { args } = await sealed(vault(), { tenant: 'acme', args: plain('1') });
+    const by = vault();
+    for (const doc of [
+      { tenant: 'globex', args },
+      { tenant: 'globex', step: [{ args: { ...(args as PayloadDoc) } }] },
+    ]) {
+      expect(await openLoaded(by, doc)).toBe(doc);
+      expect(await showLoaded(by, [doc])).toEqual([doc]);
+      expect(mapPayloads(by.openOnUse(doc), ({ body }) => plain(body.toString('hex')))).toEqual(
+        mapPayloads(doc, ({ body }) => plain(body.toString('hex'))),
+      );
+    }
+    expect(await openLoaded(by, { tenant: 'acme', args })).toEqual({ tenant: 'acme', args: plain('1') });
+    expect(await openLoaded(by, { execution: { tenant: 'globex' }, args })).toMatchObject({ args });
+  });
+
+  it('opens under a key of no tenant, and where nothing says whose it is', async () => {
+    const { args } = await sealed(vault(), { args: plain('1') }, { tenant: '', subject: 'log/key' });
+    expect(await openLoaded(vault(), { tenant: 'globex', args })).toMatchObject({ args: plain('1') });
+    const { args: theirs } = await sealed(vault(), { args: plain('1') });
+    expect(await openLoaded(vault(), { args: theirs })).toEqual({ args: plain('1') });
   });
 });
 

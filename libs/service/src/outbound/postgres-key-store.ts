@@ -30,8 +30,8 @@ const TABLE_LOCK = 7_265_637;
 
 /** The newest key of each scope, in the order of the question. */
 const STANDING = `
-SELECT k.key_id, k.secret FROM unnest($1::text[]) WITH ORDINALITY AS w(scope_id, n)
-LEFT JOIN LATERAL (SELECT key_id, secret FROM sealing_key WHERE scope_id = w.scope_id ORDER BY generation DESC LIMIT 1) k ON true ORDER BY w.n`;
+SELECT k.key_id, k.tenant, k.secret FROM unnest($1::text[]) WITH ORDINALITY AS w(scope_id, n)
+LEFT JOIN LATERAL (SELECT key_id, tenant, secret FROM sealing_key WHERE scope_id = w.scope_id ORDER BY generation DESC LIMIT 1) k ON true ORDER BY w.n`;
 
 /** A first key, or the one after a destroyed one; nothing where one stands. */
 const MAKE = `
@@ -40,7 +40,7 @@ SELECT w.scope_id, coalesce(k.generation, 0) + 1, w.scope_id || '.' || (coalesce
 FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::text[]) AS w(scope_id, tenant, subject, window_start, window_end, secret, unit)
 LEFT JOIN LATERAL (SELECT generation, secret FROM sealing_key WHERE scope_id = w.scope_id ORDER BY generation DESC LIMIT 1) k ON true
 WHERE k.secret IS NULL
-ON CONFLICT DO NOTHING RETURNING scope_id, key_id, secret`;
+ON CONFLICT DO NOTHING RETURNING scope_id, key_id, tenant, secret`;
 
 const DESTROY = `
 UPDATE sealing_key SET secret = NULL, destroyed_at = now(), destroyed_by = $4, destroyed_reason = $5
@@ -54,10 +54,18 @@ WHERE k.secret IS NOT NULL AND k.unit IS NOT NULL AND k.tenant = u.tenant AND k.
 interface MadeRow {
   readonly scope_id: string;
   readonly key_id: string;
+  readonly tenant: string;
   readonly secret: Buffer;
 }
 interface KeyRow {
   readonly key_id: string | null;
+  readonly tenant: string | null;
+  readonly secret: Buffer | null;
+}
+
+interface FoundRow {
+  readonly key_id: string;
+  readonly tenant: string;
   readonly secret: Buffer | null;
 }
 
@@ -85,8 +93,8 @@ export class PostgresKeyStore implements KeyStore {
         // All new, as most are: what was made is the answer.
         if (made.rows.length === wanted.length) return inOrderOf(scopes, made.rows);
         const { rows } = await this.#pool.query<KeyRow>(STANDING, [scopes]);
-        const keys = rows.flatMap(({ key_id: keyId, secret }) =>
-          keyId === null || secret === null ? [] : [{ keyId, secret }],
+        const keys = rows.flatMap(({ key_id: keyId, tenant, secret }) =>
+          keyId === null || tenant === null || secret === null ? [] : [{ keyId, tenant, secret }],
         );
         // One that was destroyed between the two statements is followed by another.
         if (keys.length === wanted.length) return keys;
@@ -98,11 +106,11 @@ export class PostgresKeyStore implements KeyStore {
   find(keyIds: readonly string[]): Promise<readonly StoredKey[]> {
     if (keyIds.length === 0) return Promise.resolve([]);
     return this.#answered(async () => {
-      const { rows } = await this.#pool.query<{ readonly key_id: string; readonly secret: Buffer | null }>(
-        'SELECT key_id, secret FROM sealing_key WHERE key_id = ANY($1::text[])',
+      const { rows } = await this.#pool.query<FoundRow>(
+        'SELECT key_id, tenant, secret FROM sealing_key WHERE key_id = ANY($1::text[])',
         [keyIds],
       );
-      return rows.map(({ key_id: keyId, secret }) => ({ keyId, secret }));
+      return rows.map(({ key_id: keyId, tenant, secret }) => ({ keyId, tenant, secret }));
     });
   }
 
@@ -153,7 +161,9 @@ export class PostgresKeyStore implements KeyStore {
 }
 
 function inOrderOf(scopes: readonly string[], rows: readonly MadeRow[]): readonly StandingKey[] {
-  const made = new Map(rows.map(({ scope_id: scope, key_id: keyId, secret }) => [scope, { keyId, secret }] as const));
+  const made = new Map(
+    rows.map(({ scope_id: scope, key_id: keyId, tenant, secret }) => [scope, { keyId, tenant, secret }] as const),
+  );
   return scopes.flatMap((scope) => made.get(scope) ?? []);
 }
 
