@@ -7,7 +7,8 @@ import { LOG, LoopWorld, WIRE } from './loop.testing.js';
 import type { AcceptedRecord } from './service-core.js';
 
 const keys = testKeys({
-  ledger: { role: 'service', names: ['things'] },
+  ledger: { role: 'service', names: ['things', 'mutation-ledger'] },
+  auditor: { role: 'service', names: ['auditor'] },
   crm: { role: 'source', names: ['crm'], tenants: ['acme'] },
   erp: { role: 'source', names: ['erp'], tenants: ['acme'] },
   elsewhere: { role: 'source', names: ['crm'], tenants: ['other'] },
@@ -15,6 +16,7 @@ const keys = testKeys({
   worker: { role: 'worker' },
 });
 
+const COMMANDS = 'recourse.ledger-commands';
 let world: LoopWorld;
 
 beforeEach(async () => {
@@ -39,6 +41,17 @@ const send = async (kafka: Kafka, ...ids: readonly string[]): Promise<void> =>
     WIRE,
     ids.map((id) => record(id)),
   );
+/** What an edge of ours sends, of a tenant and under the key of what is stated. */
+async function command(parkedId: string): Promise<void> {
+  const envelope = {
+    ...{ command_id: `c-${parkedId}`, tenant: 'acme', principal: 'user:mira', accounts: [], roles: ['administrator'] },
+    ...{ route: 'POST /v1/parked/:id/redrive', idempotency_key: 'k', body_sha256: Buffer.alloc(32, 1), issued_at: 0 },
+    signature: Buffer.alloc(0),
+  };
+  const asked = { envelope, log: LOG, parked_id: parkedId, reason: 'mended' };
+  const value = world.codecs.encode(COMMANDS, 'RedriveParked', asked);
+  await (await as('ledger', 'edge').wireProducer()).send(COMMANDS, [{ key: Buffer.from('r1'), value }]);
+}
 const stranger = (): Kafka => world.broker.forActor('stranger');
 const here = (): Promise<readonly AcceptedRecord[]> => world.accepted(world.partitionOf('r1'));
 const ofType = async (type: string): Promise<readonly AcceptedRecord['body'][]> =>
@@ -133,17 +146,30 @@ describe('a wire whose records are signed', () => {
     ]);
   });
 
+  it('takes no word of an agent, a source or a person from a service that says none, and parks nothing of it', async () => {
+    await send(as('auditor'), '1');
+    const wire = await as('auditor').wireProducer();
+    await wire.send(WIRE, [{ key: Buffer.from('r1'), value: Buffer.from('no frame') }]);
+    await send(as('crm'), '2');
+    await world.until('taken', stated('2'));
+    expect(await world.statements()).toEqual(['r1:2']);
+    expect(await ofType('RecordParked')).toEqual([]);
+    const refused = await ofType('RecordsRefused');
+    expect(refused.map(({ signing_keys }) => signing_keys)).toEqual(refused.map(() => ['auditor']));
+    expect(refused.map(({ count }) => Number(count)).reduce((sum, one) => sum + one, 0)).toBe(2);
+  });
+
   it('has what our own services say wait behind no key of anybody else: no command of a person does', async () => {
     const wire = await as('crm').wireProducer();
     await wire.send(WIRE, [{ key: Buffer.from('r1'), value: Buffer.from('no frame') }]);
-    await send(as('ledger', 'edge'), '1');
-    await world.until('taken', stated('1'));
+    await command('nothing');
+    await world.until('answered', async () => (await ofType('CommandAnswered')).length === 1);
     expect(await ofType('RecordParked')).toHaveLength(1);
   });
 
   it('has everybody wait behind what our own services said, and nobody could take', async () => {
     const wire = await as('ledger', 'edge').wireProducer();
-    await wire.send(WIRE, [{ key: Buffer.from('r1'), value: world.encoded('r1', 'a\u0000', 'crm') }]);
+    await wire.send(WIRE, [{ key: Buffer.from('r1'), value: Buffer.from('no frame') }]);
     await send(as('crm'), '1');
     await world.until('parked', async () => (await ofType('RecordParked')).length === 2);
     expect(await ofType('RecordParked')).toMatchObject([{}, { reason: 'BEHIND' }]);
@@ -151,8 +177,8 @@ describe('a wire whose records are signed', () => {
   });
 
   it('has no other tenant wait behind what our own services said of one, under one key', async () => {
-    const wire = await as('ledger', 'edge').wireProducer();
-    await wire.send(WIRE, [{ key: Buffer.from('r1'), value: world.encoded('r1', 'a\u0000', 'crm') }]);
+    await command('a\u0000');
+    await world.until('parked', async () => (await ofType('RecordParked')).length === 1);
     const theirs = await as('elsewhere').wireProducer();
     await theirs.send(WIRE, [{ key: Buffer.from('r1'), value: world.encoded('r1', '1', 'crm', 'other') }]);
     await world.until('taken', stated('1'));

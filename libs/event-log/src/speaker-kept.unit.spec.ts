@@ -7,7 +7,7 @@ import type { AcceptedRecord, RecordInput, ServiceCore } from './service-core.js
 
 const COMMANDS = 'recourse.ledger-commands';
 const keys = testKeys({
-  ledger: { role: 'service', names: ['things'] },
+  ledger: { role: 'service', names: ['things', 'mutation-ledger'] },
   crm: { role: 'source', names: ['crm'], tenants: ['acme'] },
   till: { role: ['source', 'worker'], names: ['till'], tenants: ['acme'] },
   eye: { role: 'observer', names: ['till'], tenants: ['acme'] },

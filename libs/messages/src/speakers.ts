@@ -7,8 +7,9 @@ import type { Speaker, SpeakerRole } from '@recourse/kernel';
 
 type Doc = Readonly<Record<string, unknown>>;
 
-/** Who may send records of a type: roles beside our own services, and the member that says under which name. */
+/** Who may send records of a type: services of ours by name, for all; others by role, and the member that says under which name. */
 interface Rule {
+  readonly services?: readonly string[];
   readonly roles: readonly SpeakerRole[];
   /** Path of the name; null where a role alone says enough, or the name stands in what is answered. */
   readonly name: readonly string[] | null;
@@ -20,7 +21,7 @@ const CHECKPOINT: Rule = { roles: ['producer'], name: ['checkpoint', 'agent_id']
 const CHUNK: Rule = { roles: ['producer'], name: null };
 const STATEMENT: Rule = { roles: ['producer', 'source', 'critic'], name: ['source'] };
 
-/** By record type. What is not in it comes from our own services, or from a critic where it is a command. */
+/** By record type. What is not in it is a command, or nobody's. */
 const RULES: Readonly<Record<string, Rule>> = {
   ToolPlanned: EXECUTION,
   ToolExecuted: EXECUTION,
@@ -33,17 +34,23 @@ const RULES: Readonly<Record<string, Rule>> = {
   AgentSignalled: { roles: ['source', 'critic'], name: ['source'] },
   OutcomeRecorded: STATEMENT,
   LegReported: { roles: ['worker', 'observer'], name: null },
+  /** Another's answer about a name would have what was made with it fall. */
+  HandleNamed: { services: ['mutation-ledger'], roles: [], name: null },
   RollbackAcknowledged: { roles: ['consumer'], name: ['consumer'] },
 };
-/** Commands carry the signature of an edge beside; a critic sends them itself. */
-const COMMAND: Rule = { roles: ['critic'], name: ['envelope', 'principal'] };
+/** Commands come from the services that have an edge, and carry its signature beside; a critic sends them itself. */
+const COMMAND: Rule = {
+  services: ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant'],
+  roles: ['critic'],
+  name: ['envelope', 'principal'],
+};
 const NOBODY: Rule = { roles: [], name: null };
 
-/** Why this key may not say this; null when it may. Services of ours speak for all. */
+/** Why this key may not say this; null when it may. A service of ours says for all what it sends, and nothing else. */
 export function speakerProblem(speaker: Speaker, type: string, body: Doc): string | null {
-  if (speaker.roles.includes('service')) return null;
   const rule = RULES[type] ?? (body['envelope'] === undefined ? NOBODY : COMMAND);
-  if (!rule.roles.some((role) => speaker.roles.includes(role)))
+  if (isServiceOf(rule, speaker)) return null;
+  if (!hasRoleOf(rule, speaker))
     return `the key ${speaker.keyId} speaks as ${speaker.roles.join(', ')}; ${type} is not for it to say`;
   const tenant = at(body, ['tenant']) ?? at(body, ['envelope', 'tenant']);
   if (typeof tenant !== 'string' || !speaksFor(speaker, tenant))
@@ -56,11 +63,19 @@ export function speakerProblem(speaker: Speaker, type: string, body: Doc): strin
 }
 
 /** Why a key may say nothing of these types, whatever it would say; null when it may say one of them. */
-export function muteProblem({ keyId, roles }: Speaker, types: readonly string[]): string | null {
-  const heard = types.flatMap((type) => (RULES[type] ?? COMMAND).roles);
-  return roles.includes('service') || heard.some((role) => roles.includes(role))
+export function muteProblem(speaker: Speaker, types: readonly string[]): string | null {
+  const rules = types.map((type) => RULES[type] ?? COMMAND);
+  return rules.some((rule) => isServiceOf(rule, speaker) || hasRoleOf(rule, speaker))
     ? null
-    : `the key ${keyId} speaks as ${roles.join(', ')}, and nothing that this topic takes is for it to say`;
+    : `the key ${speaker.keyId} speaks as ${speaker.roles.join(', ')}, and nothing that this topic takes is for it to say`;
+}
+
+function isServiceOf({ services = [] }: Rule, speaker: Speaker): boolean {
+  return speaker.roles.includes('service') && services.some((name) => speaksUnder(speaker, name));
+}
+
+function hasRoleOf({ roles }: Rule, speaker: Speaker): boolean {
+  return roles.some((role) => speaker.roles.includes(role));
 }
 
 function at(body: Doc, path: readonly string[]): unknown {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { SpeakerRole } from '@recourse/kernel';
-import { speakerProblem } from './speakers.js';
+import { muteProblem, speakerProblem } from './speakers.js';
 
 const key = (role: SpeakerRole, name: string, tenants = ['acme']) => ({
   keyId: 'k',
@@ -14,7 +14,7 @@ describe('what a key may say of an agent', () => {
   it.each([
     ['a critic under its name', key('critic', 'critic'), SAID, true],
     ['a source under its name', key('source', 'critic'), SAID, true],
-    ['a service of ours', key('service', 'budget-accountant', ['*']), SAID, true],
+    ['a service of ours', key('service', 'budget-accountant', ['*']), SAID, false],
     ['the agent, of itself', key('producer', 'agent-7'), { ...SAID, source: 'agent-7' }, false],
     ['a producer under the name of a critic', key('producer', '*'), SAID, false],
     ['a critic under another name', key('critic', 'other'), SAID, false],
@@ -59,5 +59,47 @@ describe('what a key may say of a handle', () => {
     ['a critic', key('critic', '*')],
   ])('is nothing, whose it is: %s', (_who, speaker) => {
     expect(speakerProblem(speaker, 'HandleNamed', { ...SAID, envelope: undefined })).toContain('not for it to say');
+  });
+});
+
+describe('what a key of a service may say', () => {
+  const COMMAND = { envelope: { tenant: 'acme', principal: 'user:mira' } };
+  const EDGES = ['contract-registry', 'mutation-ledger', 'recovery-orchestrator', 'budget-accountant'];
+
+  it.each(EDGES)('is a command, where an edge is its own: %s', (name) => {
+    expect(speakerProblem(key('service', name, ['*']), 'ApproveStep', COMMAND)).toBeNull();
+    expect(muteProblem(key('service', name, ['*']), ['ApproveStep'])).toBeNull();
+  });
+
+  it.each(['auditor', 'notifier', 'someone'])('is nothing on any wire: %s', (name) => {
+    const service = key('service', name, ['*']);
+    for (const type of ['ApproveStep', 'TriggerRollback', 'RedriveParked'])
+      expect(speakerProblem(service, type, COMMAND)).toContain('not for it to say');
+    for (const type of ['HandleNamed', 'AssumptionInvalidated', 'ToolExecuted', 'LegReported'])
+      expect(speakerProblem(service, type, SAID)).toContain('not for it to say');
+    expect(muteProblem(service, ['ApproveStep', 'HandleNamed', 'AssumptionDeclared'])).toContain('speaks as service');
+  });
+
+  it('is the answer about a handle of the ledger alone', () => {
+    const may = EDGES.filter((name) => speakerProblem(key('service', name, ['*']), 'HandleNamed', SAID) === null);
+    expect(may).toEqual(['mutation-ledger']);
+    expect(muteProblem(key('service', 'mutation-ledger', ['*']), ['HandleNamed'])).toBeNull();
+    expect(speakerProblem(key('producer', 'mutation-ledger', ['*']), 'HandleNamed', SAID)).not.toBeNull();
+  });
+
+  it.each([
+    'ToolPlanned',
+    'ToolExecuted',
+    'CheckpointTaken',
+    'StateChunk',
+    'AssumptionDeclared',
+    'AssumptionInvalidated',
+    'AssumptionReaffirmed',
+    'AgentSignalled',
+    'OutcomeRecorded',
+    'LegReported',
+    'RollbackAcknowledged',
+  ])('is no word of an agent, a source, a worker or a consumer: %s', (type) => {
+    for (const name of [...EDGES, '*']) expect(speakerProblem(key('service', name, ['*']), type, SAID)).not.toBeNull();
   });
 });
