@@ -778,4 +778,22 @@ export const BREAKS: readonly Break[] = [
     find: "if (!stdout.startsWith('{'))",
     replace: 'if (stdout.length > 0)',
   },
+  {
+    id: 'p11-topic-is-a-path',
+    requirement: 'P11/places',
+    spec: 'apps/cli/src/audit/dump.unit.spec.ts',
+    test: 'a dump whose header names a place is found, and nothing is written for it: "../kept/x"',
+    file: 'apps/cli/src/audit/dump-file.ts',
+    find: 'topic: z.string().regex(TOPIC),',
+    replace: 'topic: z.string(),',
+  },
+  {
+    id: 'p11-scratch-by-topic',
+    requirement: 'P11/places',
+    spec: 'apps/cli/src/audit/dump.unit.spec.ts',
+    test: 'a dump whose header names a place has its hashes in files that no name leads out of their folder',
+    file: 'apps/cli/src/audit/scratch.ts',
+    find: 'sha256Hex(topic)',
+    replace: "(topic === '' ? sha256Hex(topic) : topic)",
+  },
 ];

@@ -15,10 +15,12 @@ const base64 = z
   .transform((text) => Buffer.from(text, 'base64'));
 /** Most partitions of a topic that a header may state, more than anybody gives one: each that is not there is missed by its name. */
 export const PARTITIONS_MAX = 10_000;
+/** What Kafka takes as the name of a topic: it names files, and a dump comes from anybody. */
+const TOPIC = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/;
 const headerLine = z.object({
   log: z.object({
     log_id: z.string(),
-    topic: z.string(),
+    topic: z.string().regex(TOPIC),
     partition: z.int().min(0).max(PARTITIONS_MAX),
     partition_count: z.int().min(1).max(PARTITIONS_MAX),
   }),

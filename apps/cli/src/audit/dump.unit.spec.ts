@@ -1,5 +1,5 @@
 // Dumps whose files were taken away: what names a log from elsewhere shows that it is gone.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -9,6 +9,7 @@ import { PARTITIONS_MAX } from './dump-file.js';
 import { auditDump } from './dump.js';
 import { recordInDump } from './dump-record.js';
 import { logInDump } from './prove.js';
+import { leavesIn } from './scratch.js';
 
 const TOPICS = ['recourse.mutations', 'recourse.recoveries'];
 const folders: string[] = [];
@@ -118,6 +119,51 @@ describe('a dump with a header that lies about the partitions of its topic', () 
       ).toEqual(['0 damaged_header']);
     },
   );
+});
+
+describe('a dump whose header names a place', () => {
+  const named = (topic: string): { readonly folder: string; readonly scratch: string; readonly kept: string } => {
+    const root = mkdtempSync(join(tmpdir(), 'recourse-dump-'));
+    folders.push(root);
+    const [folder, scratch, kept] = ['dump', 'scratch', 'kept'].map((name) => join(root, name)) as [
+      string,
+      string,
+      string,
+    ];
+    for (const each of [folder, scratch, kept]) mkdirSync(each);
+    writeFileSync(join(kept, 'x-0.t0'), 'kept');
+    const log = { log_id: 'log-1', topic, partition: 0, partition_count: 1 };
+    writeFileSync(join(folder, 'a-0.jsonl'), `${JSON.stringify({ log })}\n`);
+    return { folder, scratch, kept };
+  };
+
+  it.each(['../kept/x', '/tmp/x', 'a/b', '..', '.', '', 'a\u0000b', 'x'.repeat(250)])(
+    'is found, and nothing is written for it: %j',
+    async (topic) => {
+      const { folder, scratch, kept } = named(topic);
+      const asked = {
+        folder,
+        logId: null,
+        known: new Map(),
+        topics: [topic],
+        only: null,
+        scratch: { folder: scratch },
+      };
+      const kinds = (await auditDump(asked)).flatMap(({ findings }) => findings.map(({ kind }) => kind));
+      expect(kinds).toContain('damaged_header');
+      expect([readdirSync(scratch), readdirSync(kept)]).toEqual([[], ['x-0.t0']]);
+    },
+  );
+
+  it('has its hashes in files that no name leads out of their folder', () => {
+    const { scratch, kept } = named('x');
+    const tree = leavesIn({ folder: scratch }, { topic: '../kept/x', partition: 0 });
+    tree.append(Buffer.alloc(32));
+    tree.close();
+    expect(readdirSync(kept)).toEqual(['x-0.t0']);
+    expect(readFileSync(join(kept, 'x-0.t0'), 'utf8')).toBe('kept');
+    expect(readdirSync(scratch).length).toBeGreaterThan(0);
+  });
 });
 
 describe('a dump that holds a log twice', () => {
