@@ -42,6 +42,7 @@ detectorContract('beside the process', async (detector) => {
   const see = async (sighting: Sighting): Promise<void> => {
     const { status } = await fetch(`${server.url}/observations`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify(observationBody(sighting)),
     });
     if (status >= 500) throw new Error(String(status));

@@ -1,7 +1,8 @@
 // The detector as a sidecar: a small HTTP server beside the agent, on its host and not in its process.
 //
 // Shape: POST /observations {tenant, run_id, kind, source, facts, seen_at, about?} → 200 {triggers: [event id], refusals}; 400
-// OBSERVATION_INVALID with every problem; 404, 405; 413 OBSERVATION_TOO_LARGE; 422 where rules were concerned and none could make a
+// OBSERVATION_INVALID with every problem; 404, 405; 403, 415 and 421 for what a page in a browser of this host could send (its origin, a
+// body that is not application/json, a name that was given our address); 413 OBSERVATION_TOO_LARGE; 422 where rules were concerned and none could make a
 // trigger; 503 TELL_FAILED: show it again.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -12,6 +13,9 @@ import type { Sighting } from './detector.messages.js';
 
 /** Largest observation, bytes: what a record on a wire holds. */
 export const OBSERVATION_BYTES_MAX = 256 * 1_024;
+/** A page may send other kinds of body to whom it likes, without asking first. */
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+const LOCAL_NAMES = ['localhost', '127.0.0.1', '::1'];
 /** Last instant a date can name, epoch milliseconds. */
 const INSTANT_MAX = 8.64e15;
 
@@ -42,6 +46,8 @@ export interface DetectorServerOptions {
   readonly port?: number;
   /** This host alone unless told: who can reach it can make triggers. */
   readonly host?: string;
+  /** Names it is asked for under, beside its address and localhost: no page can have its own name stand for it. */
+  readonly names?: readonly string[];
 }
 
 /** A sighting as the sidecar takes it. */
@@ -63,9 +69,12 @@ export async function serveDetector({
   detector,
   port = 0,
   host = '127.0.0.1',
+  names = [],
 }: DetectorServerOptions): Promise<DetectorServer> {
+  const known = new Set([...LOCAL_NAMES, ...[host, ...names].map((name) => name.toLowerCase())]);
   const server = createServer((request, response) => {
-    void answer(detector, request, response);
+    const refused = pageProblem(request, known);
+    void answer(refused === null ? replyTo(detector, request) : Promise.resolve(refused), response);
   });
   const at = await listening(server, port, host);
   return {
@@ -93,8 +102,8 @@ interface Reply {
   readonly body: object;
 }
 
-async function answer(detector: Detector, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { status, body } = await replyTo(detector, request).catch((): Reply => ({
+async function answer(reply: Promise<Reply>, response: ServerResponse): Promise<void> {
+  const { status, body } = await reply.catch((): Reply => ({
     status: 503,
     body: { code: 'TELL_FAILED', message: 'not every trigger was taken; show the observation again' },
   }));
@@ -103,23 +112,41 @@ async function answer(detector: Detector, request: IncomingMessage, response: Se
     .end(JSON.stringify(body));
 }
 
+/** Answers to what a page could have sent, whose user looks at it on this host; null for what a program sends. */
+function pageProblem({ headers, socket }: IncomingMessage, known: ReadonlySet<string>): Reply | null {
+  const asked = hostIn(headers.host);
+  if (asked === null || !(known.has(asked) || asked === addressOf(socket.localAddress)))
+    return refusal(421, 'HOST_UNKNOWN', 'it is not asked for under this name');
+  const site = headers['sec-fetch-site'];
+  if (headers.origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none'))
+    return refusal(403, 'ORIGIN_REFUSED', 'observations are shown by programs, not by pages');
+  return null;
+}
+
+/** Name or address in a Host header, without port and brackets; null where it holds none. */
+function hostIn(header: string | undefined): string | null {
+  const url = `http://${header ?? ''}`;
+  return header !== undefined && URL.canParse(url) ? addressOf(new URL(url).hostname) : null;
+}
+
+function addressOf(address = ''): string {
+  return address.replace(/^::ffff:/, '').replace(/^\[(.*)\]$/, '$1');
+}
+
+function refusal(status: number, code: string, message: string): Reply {
+  return { status, body: { code, message } };
+}
+
 async function replyTo(detector: Detector, request: IncomingMessage): Promise<Reply> {
-  if (request.url !== '/observations')
-    return { status: 404, body: { code: 'NOT_FOUND', message: 'there is POST /observations' } };
-  if (request.method !== 'POST')
-    return { status: 405, body: { code: 'METHOD_NOT_ALLOWED', message: 'observations are posted' } };
+  if (request.url !== '/observations') return refusal(404, 'NOT_FOUND', 'there is POST /observations');
+  if (request.method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', 'observations are posted');
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
+    return refusal(415, 'CONTENT_TYPE_UNSUPPORTED', 'an observation is application/json');
   const text = await textOf(request);
   if (text === null)
-    return {
-      status: 413,
-      body: {
-        code: 'OBSERVATION_TOO_LARGE',
-        message: `an observation has at most ${String(OBSERVATION_BYTES_MAX)} bytes`,
-      },
-    };
+    return refusal(413, 'OBSERVATION_TOO_LARGE', `an observation has at most ${String(OBSERVATION_BYTES_MAX)} bytes`);
   const read = sightingOf(text);
-  if ('problems' in read)
-    return { status: 400, body: { code: 'OBSERVATION_INVALID', message: read.problems.join('; ') } };
+  if ('problems' in read) return refusal(400, 'OBSERVATION_INVALID', read.problems.join('; '));
   const { triggers, refusals } = await detector.see(read);
   const [first] = refusals;
   if (triggers.length === 0 && first !== undefined)

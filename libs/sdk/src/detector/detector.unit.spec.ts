@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import type { Json } from '@recourse/kernel';
@@ -184,6 +185,8 @@ describe('what a detector tells', () => {
   });
 });
 
+const JSON_TYPE = { 'content-type': 'application/json' };
+
 it('answers for what nobody will take as for any other, and asks for none of it again: beside the agent too', async () => {
   const refused: string[] = [];
   const producer = new MemoryProducer();
@@ -195,7 +198,7 @@ it('answers for what nobody will take as for any other, and asks for none of it 
   });
   const server = await serveDetector({ detector: createDetector({ rules: RULES, tell }) });
   const body = JSON.stringify(observationBody(short('east')));
-  const { status } = await fetch(`${server.url}/observations`, { method: 'POST', body });
+  const { status } = await fetch(`${server.url}/observations`, { method: 'POST', headers: JSON_TYPE, body });
   await server.close();
   expect([status, refused]).toEqual([200, ['INSTANT_INVALID']]);
 });
@@ -216,9 +219,56 @@ describe('a detector beside the agent', () => {
     body: string,
     { method = 'POST', path = '/observations' } = {},
   ): Promise<readonly [number, unknown]> => {
-    const answer = await fetch(`${server.url}${path}`, { method, ...(method === 'POST' ? { body } : {}) });
+    const answer = await fetch(`${server.url}${path}`, {
+      method,
+      ...(method === 'POST' ? { headers: JSON_TYPE, body } : {}),
+    });
     return [answer.status, await answer.json()];
   };
+
+  const asked = (headers: Readonly<Record<string, string>>): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const sent = { method: 'POST', headers: { ...JSON_TYPE, ...headers } };
+      request(`${server.url}/observations`, sent, (answer) => {
+        answer.resume().on('end', () => {
+          resolve(answer.statusCode ?? 0);
+        });
+      })
+        .on('error', reject)
+        .end(JSON.stringify(observationBody(short('east'))));
+    });
+
+  it.each<[string, Readonly<Record<string, string>>, number]>([
+    ['what a page sends without asking first', { 'content-type': 'text/plain;charset=UTF-8' }, 415],
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
+    ['another kind of JSON', { 'content-type': 'application/json-seq' }, 415],
+    ['a page', { origin: 'https://evil.example' }, 403],
+    ['a page that hides who it is', { origin: 'null' }, 403],
+    ['a page, as its browser says', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['a page of the same host', { 'sec-fetch-site': 'same-site' }, 403],
+    ['a name that was given its address', { host: 'evil.example' }, 421],
+    ['such a name with its port', { host: 'evil.example:80' }, 421],
+    ['what is no name', { host: '@' }, 421],
+  ])('takes nothing of a browser: %s', async (_who, headers, status) => {
+    await start();
+    told.length = 0;
+    expect([await asked(headers), told]).toEqual([status, []]);
+  });
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['with a charset', { 'content-type': 'application/json; charset=utf-8' }],
+    ['in other letters', { 'content-type': 'Application/JSON' }],
+    ['as localhost', { host: 'localhost:1' }],
+    ['in IPv6', { host: '[::1]' }],
+    ['by a name it was told', { host: 'Detector.internal:8080' }],
+    ['as the browser of its user', { 'sec-fetch-site': 'none' }],
+  ])('takes what a program sends: %s', async (_how, headers) => {
+    server = await serveDetector({
+      detector: createDetector({ rules: RULES, tell: async () => {} }),
+      names: ['detector.internal'],
+    });
+    expect(await asked(headers)).toBe(200);
+  });
 
   it('answers with the ids of the triggers', async () => {
     await start();
