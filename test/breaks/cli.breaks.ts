@@ -1579,5 +1579,12 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/probes/contract.judges.ts',
     find: 'named.filter((row) => covers(ownerOf(row), where))',
     replace: 'named.filter((row) => covers(ownerOf(row), ALL) && where.length > 0)',
+    id: 'd61-csv-of-another-spelling',
+    requirement: 'D66',
+    spec: 'apps/cli/src/reports/outcomes.unit.spec.ts',
+    test: 'report outcomes is comma-separated for a spreadsheet, in which nothing that was said runs',
+    file: 'apps/cli/src/output/csv.ts',
+    find: "join(',')).join('\\n');",
+    replace: "join(',')).join('\\r\\n');",
   },
 ];

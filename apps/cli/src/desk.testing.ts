@@ -1,6 +1,7 @@
 // The command line at a desk of proofs: services that answer as they are told, and a person who answers so.
 import { systemClock } from '@recourse/sdk';
 import type { Clock } from '@recourse/sdk';
+import { visible } from './output/visible.js';
 import { run } from './program.js';
 
 /** One request, as a service saw it. */
@@ -23,7 +24,7 @@ export interface Desk {
   /** Runs `recourse` with these arguments; gives its exit code. */
   call(...args: readonly string[]): Promise<number>;
   readonly asked: readonly Asked[];
-  /** What the person was asked. */
+  /** What the person was asked: as everything, in the spelling that reaches a terminal. */
   readonly questions: readonly string[];
   paths(): readonly string[];
   out(): string;
@@ -69,11 +70,11 @@ export function desk(
     return answer === undefined ? Promise.reject(new TypeError('fetch failed')) : Promise.resolve(answer);
   };
   const terminal = {
-    out: (text: string) => void out.push(text),
-    note: (text: string) => void note.push(text),
+    out: (text: string) => void out.push(visible(text)),
+    note: (text: string) => void note.push(visible(text)),
     isInteractive: said !== null,
     ask: (question: string) => {
-      questions.push(question);
+      questions.push(visible(question));
       return Promise.resolve(said ?? '');
     },
   };

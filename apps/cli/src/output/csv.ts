@@ -1,4 +1,4 @@
-// Rows as comma-separated values (RFC 4180), for spreadsheets. Pure.
+// Rows as comma-separated values, for spreadsheets: RFC 4180, but that lines end as those of a terminal do. Pure.
 //
 // Invariants
 //   V1. What somebody else wrote is never a formula: a text that a spreadsheet would run begins with an apostrophe.
@@ -9,7 +9,7 @@ const RUN = /^[=+\-@\t\r]/u;
 /** Headings and rows, each line ended; nothing stands where nothing is known. */
 export function formatCsv<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const lines = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ of }) => of(row)))];
-  return lines.map((line) => line.map(cell).join(',')).join('\r\n');
+  return lines.map((line) => line.map(cell).join(',')).join('\n');
 }
 
 function cell(value: unknown): string {

@@ -51,7 +51,7 @@ describe('report outcomes', () => {
   it('is comma-separated for a spreadsheet, in which nothing that was said runs', async () => {
     const { call, out } = desks();
     await call('report', 'outcomes', '--csv');
-    const [head, refunds, mails] = out().split('\r\n');
+    const [head, refunds, mails] = out().split('\n');
     expect(head).toMatch(
       /^tenant,workflow_id,intent,version,outcomes,trusted,trusted_ratio,currency,cost_minor,cost_per_trusted_outcome_minor,/,
     );
@@ -64,7 +64,7 @@ describe('report outcomes', () => {
   it('says that a spreadsheet lacks groups, and does not end as done', async () => {
     const { call, out, note } = desk(table({ '/v1/reports/outcomes': { ...TOLD, more: true } }));
     expect(await call('report', 'outcomes', '--csv')).toBe(8);
-    expect(out().split('\r\n')).toHaveLength(4);
+    expect(out().split('\n')).toHaveLength(4);
     expect(note()).toBe('3 groups are in it, there are more: raise --limit, up to 500, or narrow what is asked for');
     const whole = desks();
     expect([await whole.call('report', 'outcomes', '--csv'), whole.note()]).toEqual([0, '']);
