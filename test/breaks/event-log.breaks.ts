@@ -684,6 +684,15 @@ export const BREAKS: readonly Break[] = [
     replace: "return topic === '' || this.#isLong.first || this.#isLong.others;",
   },
   {
+    id: 'd61-lost-key-is-erased',
+    requirement: 'D61/lost',
+    spec: 'libs/event-log/src/sealing/vault.unit.spec.ts',
+    test: 'a sealed payload under a key that the store has lost is no erased one: nothing is shown, and nothing decided on it',
+    file: 'libs/event-log/src/sealing/vault.ts',
+    find: 'if (this.#isUnmade(keyId)) throw lostKey(keyId);',
+    replace: '',
+  },
+  {
     id: 'l17-derived-trouble-untold',
     requirement: 'L17',
     spec: 'libs/event-log/src/derived-writer.unit.spec.ts',

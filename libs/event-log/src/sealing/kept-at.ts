@@ -50,7 +50,7 @@ export class Recent<K extends object, V> {
   }
 
   set(object: K, value: V): void {
-    if (this.#young.size >= this.max) [this.#old, this.#young] = [this.#young, new Map()];
+    if (this.#young.size >= this.max) [this.#old, this.#young] = [this.#young, new Map<K, V>()];
     this.#young.set(object, value);
   }
 }

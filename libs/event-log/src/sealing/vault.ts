@@ -10,7 +10,9 @@
 //   V4. A payload is opened when it is used, once for as long as its key is there: of a key that was destroyed nothing opened is handed out.
 //   V5. A proposed key opens what was sealed with it here, and hides no other: another process may have made the key of that id.
 //   V6. What says whose it is is opened under no key of another tenant, whatever its payloads name; keys of no tenant open for all.
+//   V7. What the store knows nothing of is lost and not erased: nothing is decided on it.
 import { sha256 } from '@recourse/chain';
+import { Failure } from '@recourse/kernel';
 import { Lacking } from '../lacks.js';
 import { tenantOf } from '../parking.decisions.js';
 import type { Doc, SealScope } from '../service-core.js';
@@ -162,7 +164,7 @@ export class Vault implements Sealing {
     if (missing.length === 0) return;
     const askedAt = this.options.now();
     const found = new Map((await this.options.store.find(missing)).map((key) => [key.keyId, key]));
-    // An id nobody made opens nothing, like a destroyed key.
+    // An id that it does not know is asked for again.
     for (const keyId of missing)
       this.#learn(found.get(keyId) ?? { keyId, tenant: '', secret: null }, found.has(keyId), askedAt);
   }
@@ -355,14 +357,25 @@ export class Vault implements Sealing {
     return opened;
   }
 
-  /** Null when the key was destroyed, or these are not its bytes. Errors: Lacking when the store must be asked first. */
+  /**
+   * Null when the key was destroyed, or these are not its bytes.
+   *
+   * Errors: Lacking when the store must be asked first; Failure(KEY_STORE_UNAVAILABLE) for a key that it has lost.
+   */
   #openWith(keyId: string, context: string, bytes: Buffer): Buffer | null {
     for (const secret of this.#secretsOf(keyId)) {
       const body = openBytes(secret, context, bytes);
       if (body !== null) return body;
     }
     if (!this.#isBelieved(keyId)) throw new Lacking({ keys: [keyId] });
+    if (this.#isUnmade(keyId)) throw lostKey(keyId);
     return null;
+  }
+
+  /** The store knows nothing of it. One that is destroyed keeps its place there. */
+  #isUnmade(keyId: string): boolean {
+    const known = this.#known.get(keyId);
+    return known !== undefined && !known.isFinal && !this.#proposed.has(keyId);
   }
 
   /** What may open under this id: the store's key, and the one proposed here. Errors: Lacking when neither is known. */
@@ -393,6 +406,14 @@ export class Vault implements Sealing {
     const askedAt = Math.max(asked, this.options.now() - this.#believedMs / 2);
     bounded(this.#known, keyId, { tenant, secret, isFinal, askedAt }, () => true);
   }
+}
+
+/** What was sealed was sealed under a key that the store had (V1): it is the wrong one, or an older copy, and nothing was erased. */
+function lostKey(keyId: string): Failure {
+  return new Failure(
+    'KEY_STORE_UNAVAILABLE',
+    `the key store does not have the key ${keyId} that something on record is sealed under: it is another one than before, or an older copy of it; restore it, or correct RECOURSE_KEY_STORE_URL`,
+  );
 }
 
 /** Sets an entry as the newest; the oldest that may go is let go when there are too many. */

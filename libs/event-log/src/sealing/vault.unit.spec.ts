@@ -5,7 +5,7 @@ import { MemoryKeyStore } from './key-store.memory.js';
 import { SECRET_BYTES, openBytes, sealBytes } from './keys.js';
 import { Lacking } from '../lacks.js';
 import { mapPayloads } from './payload-walk.js';
-import { openLoaded, sealedUnder, showLoaded } from './sealing.js';
+import { openBytesLoaded, openLoaded, sealedUnder, showLoaded } from './sealing.js';
 import type { PayloadDoc } from './sealing.js';
 import { BELIEVED_MS, Vault } from './vault.js';
 
@@ -425,9 +425,25 @@ describe('a sealed payload', () => {
     expect(own).toEqual(doc);
   });
 
-  it('under a key nobody made opens to nothing', async () => {
-    const doc = { args: { ...plain('1'), encoding: 'sealed', key_id: 'key_nobody.1' } };
-    expect(await openLoaded(vault(), doc)).toBe(doc);
+  it('under a key that the store has lost is no erased one: nothing is shown, and nothing decided on it', async () => {
+    const doc = await sealed(vault(), { args: plain('1') });
+    const whole = store;
+    store = new MemoryKeyStore();
+    const by = vault();
+    await expect(openLoaded(by, doc)).rejects.toMatchObject({ code: 'KEY_STORE_UNAVAILABLE' });
+    await expect(showLoaded(by, [doc])).rejects.toMatchObject({ code: 'KEY_STORE_UNAVAILABLE' });
+    const { key_id: keyId, body } = doc['args'] as PayloadDoc;
+    await expect(openBytesLoaded(by, keyId ?? '', body)).rejects.toMatchObject({ code: 'KEY_STORE_UNAVAILABLE' });
+    // Nor is anything decided on it.
+    const opening = by.openOnUse(doc);
+    expect(() => by.using(() => (opening['args'] as PayloadDoc).body)).toThrow(
+      expect.objectContaining({ code: 'KEY_STORE_UNAVAILABLE' }),
+    );
+    store = whole;
+    const again = vault();
+    expect(await openLoaded(again, doc)).toEqual({ args: plain('1') });
+    await whole.destroy({ tenant: CUSTOMER.tenant, by: 'dpo', reason: 'asked' });
+    expect(await openLoaded(vault(), doc)).toEqual(doc);
   });
 });
 
