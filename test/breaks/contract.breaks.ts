@@ -1158,4 +1158,13 @@ export const BREAKS: readonly Break[] = [
     replace: `if (mutation.committed_at !== null) return { contract, mutation, withheldBy: null };
   if (contract === null || standing === null) return { contract, mutation, withheldBy: null };`,
   },
+  {
+    id: 'd61-cel-quotes-facts',
+    requirement: 'D61/conditions',
+    spec: 'libs/contract/src/condition-words.unit.spec.ts',
+    test: 'says nothing of the facts where it is not judged: int(args.account) < 5',
+    file: 'libs/contract/src/condition-words.ts',
+    find: 'return { ok: false, detail: WORDS.find(([begins]) => begins.test(said))?.[1] ?? NOT_JUDGED, said };',
+    replace: 'return { ok: false, detail: said, said };',
+  },
 ];

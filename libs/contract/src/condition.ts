@@ -3,6 +3,7 @@ import { celEnv, isCelError, parse, plan } from '@bufbuild/cel';
 import type { CelInput } from '@bufbuild/cel';
 import type { Json } from '@recourse/kernel';
 import { CONDITION_STEPS_MAX, METER, metered, stepsFor, withMeter } from './condition-cost.js';
+import { messageOf, notJudged } from './condition-words.js';
 
 /** Facts a condition may read. */
 export interface ConditionFacts {
@@ -15,8 +16,10 @@ export interface ConditionFacts {
   readonly bound: Json;
 }
 
+/** `detail` holds nothing of the facts and may be recorded; `said` may quote them, and is for nobody but whoever gave them. */
 export type ConditionVerdict =
-  { readonly ok: true; readonly holds: boolean } | { readonly ok: false; readonly detail: string };
+  | { readonly ok: true; readonly holds: boolean }
+  | { readonly ok: false; readonly detail: string; readonly said?: string };
 
 /** Names a condition may read. */
 export const CONDITION_VARIABLES: readonly string[] = ['observed', 'bound'];
@@ -61,12 +64,13 @@ export function evaluateExpression(expression: string, facts: Readonly<Record<st
     const judge = compile(expression);
     const read = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, celOf(value)]));
     const verdict = metered(() => judge(read));
-    if (isCelError(verdict)) return { ok: false, detail: verdict.message };
+    if (isCelError(verdict)) return notJudged(verdict);
     return typeof verdict === 'boolean'
       ? { ok: true, holds: verdict }
       : { ok: false, detail: 'the condition says neither true nor false' };
   } catch (error) {
-    return { ok: false, detail: error instanceof Error ? error.message : String(error) };
+    // What does not compile quotes nothing but the expression.
+    return compiled.has(expression) ? notJudged(error) : { ok: false, detail: messageOf(error) };
   }
 }
 
@@ -147,7 +151,7 @@ function problemOf(expression: string, variables: readonly string[]): string | n
     if (unbound.length > 0) return `there is no function ${unbound.join(', ')}`;
     return unboundProblem(expression);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 
