@@ -1253,8 +1253,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/output/visible.unit.spec.ts',
     test: 'text that somebody else wrote is looked at once, however many emoji it joins: nobody keeps an operator waiting with a long one',
     file: 'apps/cli/src/output/visible.ts',
-    find: 'text.slice(Math.max(0, offset - LOOK_BACK), offset)',
-    replace: 'text.slice(0, offset)',
+    find: 'isOfEmoji(character, text.slice(Math.max(0, offset - LOOK_BACK), offset))',
+    replace: 'isOfEmoji(character, text.slice(0, offset))',
   },
   {
     id: 'a95-uncontracted-effect-passed',
@@ -1586,5 +1586,14 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/output/csv.ts',
     find: "join(',')).join('\\n');",
     replace: "join(',')).join('\\r\\n');",
+  },
+  {
+    id: 'guides-variations-unseen',
+    requirement: 'guides/unseen',
+    spec: 'test/architecture/unseen.spec.ts',
+    test: 'a character that the console writes out is written out in a terminal too, but for a tab',
+    file: 'apps/cli/src/output/visible.ts',
+    find: '\\p{Variation_Selector}',
+    replace: '',
   },
 ];

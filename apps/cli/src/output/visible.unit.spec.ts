@@ -45,7 +45,16 @@ describe('text that somebody else wrote', () => {
   });
 
   it('keeps what people write', () => {
-    for (const text of ['refund of ₹500', 'שלום', '日本語', 'e\u0301', '👩‍👩‍👧‍👦', 'two\nlines'])
+    for (const text of [
+      'refund of ₹500',
+      'שלום',
+      '日本語',
+      'e\u0301',
+      '👩‍👩‍👧‍👦',
+      '❤\ufe0f',
+      '❤\ufe0f\u200d🔥',
+      'two\nlines',
+    ])
       expect(visible(text)).toBe(text);
     expect(visibleOnOneLine('two\nlines\tand a tab')).toBe('two\\nlines\\tand a tab');
   });
