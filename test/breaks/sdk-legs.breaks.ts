@@ -454,4 +454,13 @@ export const BREAKS: readonly Break[] = [
     find: ': evaluateSuccess(condition, facts, before);',
     replace: ': evaluateExpression(condition, facts);',
   },
+  {
+    id: 'a8-read-made-once',
+    requirement: 'A8/undo',
+    spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
+    test: 'a guarded tool whose effect is held that only reads is made again whatever the record and its claims say of it (A8)',
+    file: 'libs/sdk/src/guard/guard.ts',
+    find: ' || !hasSideEffects(options.contract)',
+    replace: '',
+  },
 ];

@@ -135,9 +135,9 @@ describe('a guarded tool whose effect is held', () => {
     expect([calls(), told()]).toEqual([0, []]);
   });
 
-  it('that only reads is made again whatever the record says of it (A8)', async () => {
-    const standing = new MemoryStanding();
-    const { run, calls, options } = refund({ contract: READS, options: { standing } });
+  it('that only reads is made again whatever the record and its claims say of it (A8)', async () => {
+    const [claims, standing] = [new MemoryClaimStore(), new MemoryStanding()];
+    const { run, calls, options } = refund({ contract: READS, options: { claims, standing } });
     for (const state of ['executing', 'uncertain', 'succeeded'] as const) {
       standing.record(idOf(options), state, 'committed', true);
       expect(await run()).toMatchObject({ kind: 'succeeded' });

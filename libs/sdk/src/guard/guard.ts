@@ -10,7 +10,7 @@
 //   G3. A retry or replan of the same step with the same arguments has the same effect key and idempotency key.
 //   G5. A call that is called off before its intent is told has no effect, and nothing is told of it; one that is told is not called off.
 //   G4. With a record or claims to ask, a call that was begun is not made again before somebody found out how it ended.
-import { directiveFor, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from '@recourse/contract';
+import { directiveFor, hasSideEffects, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from '@recourse/contract';
 import type { Directive } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Action, ActionOutcome } from '../producer/producer.js';
@@ -196,9 +196,9 @@ function directed(
 /** Calls of one effect, unless told. */
 const ATTEMPTS_MAX = 3;
 
-/** Makes durable, last before the call, that it is made. */
+/** Makes durable, last before the call, that it is made; a read leaves nothing, and is made every time (A8). */
 async function claim({ action, options }: Situation, { attempt }: Ready): Promise<Stop | null> {
-  if (options.claims === undefined) return null;
+  if (options.claims === undefined || !hasSideEffects(options.contract)) return null;
   try {
     const answer = await options.claims.claim({ id: mutationOf(action), attempt, workerId: action.agentId });
     if (answer === 'granted') return null;
