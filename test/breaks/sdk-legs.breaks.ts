@@ -463,4 +463,13 @@ export const BREAKS: readonly Break[] = [
     find: ' || !hasSideEffects(options.contract)',
     replace: '',
   },
+  {
+    id: 'l11-claims-of-the-connection-unheard',
+    requirement: 'guides/connect',
+    spec: 'libs/sdk/src/connect/working.unit.spec.ts',
+    test: 'a worker from a connection claims where the connection does, so that workers of several hosts share what they took',
+    file: 'libs/sdk/src/connect/connect.ts',
+    find: 'this.reached.options.claims ?? new FileClaimStore(join(folder,',
+    replace: 'new FileClaimStore(join(folder,',
+  },
 ];

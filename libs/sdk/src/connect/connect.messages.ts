@@ -38,7 +38,7 @@ export interface ConnectedParts {
   readonly budget: Budget;
   readonly approvals: Approvals;
   readonly entries: Entries;
-  /** Calls that a guard of this process has begun. */
+  /** Calls that a guard has begun; where it is given, what a worker has taken too: agents and workers of several hosts share one. */
   readonly claims: ClaimStore;
 }
 

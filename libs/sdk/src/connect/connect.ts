@@ -224,7 +224,7 @@ class Connection implements Recourse {
       tools: capabilities,
       clock: this.clock,
       entries: this.entries,
-      claimStore: new FileClaimStore(join(folder, 'claims')),
+      claimStore: this.reached.options.claims ?? new FileClaimStore(join(folder, 'claims')),
       positions: new FilePositionStore(join(folder, 'positions')),
       workerId: this.name,
       groupId: `${adapter}-${isObserver ? 'observers' : 'workers'}`,

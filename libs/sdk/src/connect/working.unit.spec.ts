@@ -1,0 +1,60 @@
+// A worker of a connection: what it takes from the connection, and what its contract says.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createCodecs } from '@recourse/messages';
+import { MemoryEntries } from '../entries/entries.memory.js';
+import { MemoryClaimStore } from '../stores/claim-store.memory.js';
+import type { Claim } from '../stores/claim-store.port.js';
+import { legOf } from '../worker/legs.testing.js';
+import { outcomes, WorkerStage } from '../worker/worker.testing.js';
+import { connect } from './connect.js';
+import type { ConnectedWorkerOptions, ConnectOptions } from './connect.messages.js';
+import { TestStack } from './connect.testing.js';
+
+let stack: TestStack;
+let stage: WorkerStage;
+beforeEach(async () => {
+  stack = await TestStack.start();
+  stack.leaveFile();
+  stage = new WorkerStage();
+});
+afterEach(() => {
+  stack.stop();
+});
+
+/** A worker of a connection, at the wires of the stage. */
+async function working(options: Partial<ConnectOptions> = {}, more: Partial<ConnectedWorkerOptions> = {}) {
+  const recourse = await connect(
+    stack.options({
+      kafka: stage.broker.forActor('worker'),
+      codecs: createCodecs(stage.registry.forActor('worker')),
+      clock: stage.clock,
+      entries: new MemoryEntries(),
+      ...options,
+    }),
+  );
+  await recourse.worker({
+    adapter: 'payments',
+    capabilities: stage.provider.tools,
+    positions: stage.positions,
+    registerSchemas: true,
+    ...more,
+  });
+  return recourse;
+}
+
+describe('a worker from a connection', () => {
+  it('claims where the connection does, so that workers of several hosts share what they took', async () => {
+    const [claims, asked] = [new MemoryClaimStore(), [] as string[]];
+    const shared = {
+      claim: (claim: Claim) => {
+        asked.push(claim.id);
+        return claims.claim(claim);
+      },
+    };
+    const recourse = await working({ claims: shared });
+    await stage.ask(legOf());
+    expect(outcomes(await stage.reports(1))).toEqual([['verified']]);
+    expect(asked).toEqual(['leg_1']);
+    await recourse.close();
+  });
+});
