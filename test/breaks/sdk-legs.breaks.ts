@@ -472,4 +472,22 @@ export const BREAKS: readonly Break[] = [
     find: 'this.reached.options.claims ?? new FileClaimStore(join(folder,',
     replace: 'new FileClaimStore(join(folder,',
   },
+  {
+    id: 'c24-made-beside-itself',
+    requirement: 'C24/beside',
+    spec: 'libs/sdk/src/guard/guard.late.unit.spec.ts',
+    test: 'a guarded call that was given up is not made again while its tool has not come back here, whatever the record says of it',
+    file: 'libs/sdk/src/guard/earlier.ts',
+    find: 'isRunning(action, options) && ',
+    replace: "action.runId === '' && ",
+  },
+  {
+    id: 'c24-late-answer-untold',
+    requirement: 'C24/beside',
+    spec: 'libs/sdk/src/guard/guard.late.unit.spec.ts',
+    test: 'a guarded call that was given up is told once its tool comes back, with its handle',
+    file: 'libs/sdk/src/guard/guard.ts',
+    find: 'if (late !== null) tellLate(situation, late);',
+    replace: '',
+  },
 ];

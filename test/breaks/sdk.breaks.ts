@@ -1130,8 +1130,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/connect/close.unit.spec.ts',
     test: 'a connection that closes waits for the outcome of a call that was begun',
     file: 'libs/sdk/src/guard/under-way.ts',
-    find: 'await within(clock, waitMs, Promise.all(this.begun), []);',
-    replace: 'await within(clock, waitMs, Promise.all([]), []);',
+    find: 'await within(clock, waitMs, this.ended(), undefined);',
+    replace: 'await within(clock, waitMs, Promise.resolve(), undefined);',
   },
   {
     id: 'a32-arguments-of-the-tool-told',

@@ -8,11 +8,11 @@ import { classify } from '../context/classification.decisions.js';
 import type { Action, Preparation } from '../producer/producer.js';
 import { isUnsent } from '../producer/unsent.decisions.js';
 import { releaseStatement } from '../release.js';
-import { mutationOf } from './action.js';
 import { approve, reserve } from './asking.js';
 import { contractProblems } from './contract-review.js';
 import { readAnswer } from './answer.js';
 import { copyOf } from './copied.js';
+import { heldResult, pending, standingOf } from './earlier.js';
 import { governed } from './governance.js';
 import type { GuardedResult, GuardOptions } from './guard.messages.js';
 import { calledOff, giveBack, objection, textOf, trouble, unlessCalledOff } from './objections.js';
@@ -21,7 +21,6 @@ import { intentProblem } from './recorded.js';
 import { holds } from './same-effect.js';
 import { stage, unstage } from './staging.js';
 import type { Staged } from './staging.js';
-import { earlierCall } from './standing.decisions.js';
 import { unwrittenIn, written } from '../written.js';
 
 /** A call that may be made. */
@@ -162,40 +161,6 @@ async function permitted({ call, action, options }: Situation): Promise<Stop | n
   return found === null ? null : objection(options, trouble(found.code, found.reason));
 }
 
-/** Asks the record whether the call was made before. A recovery's attempts are reconciled by who asks for them. */
-async function standingOf({ call, action, options }: Situation): Promise<Stop | { readonly attempt: number }> {
-  if (call.recovery !== undefined) return { attempt: call.recovery.attempt };
-  if (options.standing === undefined) return { attempt: 1 };
-  const earlier = earlierCall(await options.standing.of(mutationOf(action)), options.contract);
-  if (earlier.code === null) return { attempt: earlier.attempt };
-  return (
-    objection(options, trouble(earlier.code, earlier.message), endOf(earlier.end, action, options)) ?? { attempt: 1 }
-  );
-}
-
-function endOf(
-  end: 'succeeded' | 'uncertain' | 'held' | 'refused',
-  action: Action,
-  options: GuardOptions,
-): GuardedResult | undefined {
-  const mutation_refs = [mutationOf(action)];
-  switch (end) {
-    case 'succeeded':
-      return { kind: 'succeeded', mutation_refs, error_kind: null };
-    case 'uncertain':
-      return pending(action);
-    case 'held':
-      return heldResult(action, options);
-    case 'refused':
-      return undefined;
-  }
-}
-
-/** The answer while nobody knows how an earlier call ended. */
-export function pending(action: Action): GuardedResult {
-  return { kind: 'uncertain', mutation_refs: [mutationOf(action)], error_kind: 'RECONCILIATION_PENDING' };
-}
-
 /** A prior value that is there and cannot be read stops the call, and so does one that the contract knows nothing of (A9). */
 async function capture({ tool, call, options }: Situation): Promise<Stop | { readonly priorValue: Json | null }> {
   const { contract } = options;
@@ -278,10 +243,6 @@ function isHoldDue({ call, options }: Situation): boolean {
 /** Is this effect let go by the ledger, and not here? */
 function isLeftToLedger(situation: Situation): boolean {
   return situation.options.mode === 'enforce' && isHoldDue(situation);
-}
-
-function heldResult(action: Action, { contract }: GuardOptions): GuardedResult {
-  return { kind: 'held', mutation_refs: [mutationOf(action)], error_kind: null, hold_ms: contract.commit_hold_ms ?? 0 };
 }
 
 /** Null where nothing is there; a `problem` where nobody knows. */

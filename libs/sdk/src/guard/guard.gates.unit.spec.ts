@@ -392,10 +392,11 @@ describe('a guarded call that was begun before', () => {
   it('that certainly failed gives its budget back, also where another call of it lost the claim meanwhile', async () => {
     const [budget, gate] = [new MemoryBudget(500_000), Promise.withResolvers<Json>()];
     const tool = { execute: () => gate.promise };
-    const { run, calls } = refund({ options: { budget, claims: new MemoryClaimStore() }, tool });
-    const failing = run();
-    while (calls() === 0) await Promise.resolve();
-    expect(await run()).toMatchObject({ kind: 'uncertain', error_kind: 'RECONCILIATION_PENDING' });
+    const { run, told } = refund({ options: { budget, claims: new MemoryClaimStore() }, tool });
+    // Both look before either calls.
+    const [failing, losing] = [run(), run()];
+    expect(await losing).toMatchObject({ kind: 'uncertain', error_kind: 'RECONCILIATION_PENDING' });
+    expect(told()).toEqual(['planned', 'planned']);
     gate.reject(new ToolRejected('RATE_LIMITED', 'later'));
     expect(await failing).toMatchObject({ kind: 'failed' });
     expect(await refund({ options: { budget } }).run({ stepId: 'other' })).toMatchObject({ kind: 'succeeded' });

@@ -9,15 +9,17 @@
 //   G2. An error after the request may have left is `uncertain`, never `failed`.
 //   G3. A retry or replan of the same step with the same arguments has the same effect key and idempotency key.
 //   G5. A call that is called off before its intent is told has no effect, and nothing is told of it; one that is told is not called off.
-//   G4. With a record or claims to ask, a call that was begun is not made again before somebody found out how it ended.
+//   G4. With a record or claims to ask, a call that was begun is not made again before somebody found out how it ended; and never while the
+//       tool has not come back from it here, though it was given up. What that one answers late is told.
 import { directiveFor, hasSideEffects, OUTCOME_OF_DIRECTIVE, PLAYBOOK } from '@recourse/contract';
 import type { Directive } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { Action, ActionOutcome } from '../producer/producer.js';
 import { actionOf, mutationOf } from './action.js';
-import { pending, prepare, rehearse, REHEARSED } from './before.js';
+import { prepare, rehearse, REHEARSED } from './before.js';
 import type { Ready } from './before.js';
 import { callAsMade } from './copied.js';
+import { pending } from './earlier.js';
 import type {
   ForwardTool,
   GuardedCall,
@@ -30,6 +32,7 @@ import { calledOff, hearing, objection, textOf, trouble, unlessCalledOff, withou
 import type { Situation, Stop } from './objections.js';
 import type { ToolFailure } from './failure.decisions.js';
 import { refuseUnusable } from './given.js';
+import { tellLate } from './late.js';
 import { perform } from './perform.js';
 import type { Performed } from './perform.js';
 import { placeProblems } from './place.js';
@@ -103,7 +106,7 @@ async function untold(situation: Situation): Promise<Run> {
     const rehearsed = await unlessCalledOff(situation.call, rehearse(situation));
     return { answer: 'stop' in rehearsed ? rehearsed.stop : REHEARSED, value: null };
   }
-  const outcome = await perform(situation, null);
+  const { performed: outcome } = await perform(situation, null);
   return {
     answer: {
       kind: outcome.outcome,
@@ -124,7 +127,8 @@ async function told(situation: Situation): Promise<Run> {
   if ('stop' in ready) return { answer: ready.stop, value: null };
   const taken = await claim(situation, ready);
   if (taken !== null) return { answer: taken.stop, value: null };
-  const outcome = await perform(situation, ready.priorValue);
+  const { performed: outcome, late } = await perform(situation, ready.priorValue);
+  if (late !== null) tellLate(situation, late);
   const followed = directed(situation, outcome, ready.attempt);
   const { failure: _words, answered, ...ended } = outcome;
   await tell(

@@ -15,6 +15,7 @@ import { missingFor } from './handle.js';
 import { trouble } from './objections.js';
 import type { Situation } from './objections.js';
 import { resultProblem } from './recorded.js';
+import { whileRunning } from './same-effect.js';
 import type { ToolVerdict } from './verdict.decisions.js';
 
 /** What came of a call. */
@@ -25,12 +26,31 @@ export type Performed = Omit<ActionOutcome, 'errorKind'> & {
   readonly answered: Json | null;
 };
 
-/** Makes the call. Errors: none. */
-export async function perform(situation: Situation, priorValue: Json | null): Promise<Performed> {
-  const { call, options } = situation;
+/** What came of a call that was made, or given up. */
+export interface Made {
+  readonly performed: Performed;
+  /** What comes of it all the same, where it was given up: the tool goes on. */
+  readonly late: Promise<Performed> | null;
+}
+
+/** Makes the call. Errors: none, nor of what comes late. */
+export async function perform(situation: Situation, priorValue: Json | null): Promise<Made> {
+  const { action, options } = situation;
   // The window may only be shortened by us: it counts from before the call.
   const committedAt = options.clock.now();
-  const attempted = await bounded(attempt(situation), situation);
+  const read = (attempted: Attempted): Performed => performedOf(attempted, situation, { priorValue, committedAt });
+  const calling = attempt(situation);
+  const coming = options.mode === 'off' ? calling : whileRunning(action, options, calling);
+  const attempted = await bounded(coming, situation);
+  return { performed: read(attempted), late: attempted === LATE ? coming.then(read) : null };
+}
+
+function performedOf(
+  attempted: Attempted,
+  situation: Situation,
+  { priorValue, committedAt }: Pick<Performed, 'priorValue' | 'committedAt'>,
+): Performed {
+  const { call, options } = situation;
   notedIfUnknown(attempted, options);
   const base = { result: null, answered: null, priorValue, externalTransactionRef: null, committedAt };
   if ('verdict' in attempted)
