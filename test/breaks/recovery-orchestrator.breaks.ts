@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'd64-held-back-stuck',
+    requirement: 'P12/cells',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.cells.unit.spec.ts',
+    test: 'what is decided about a step while it is uncertain has a cell for each record',
+    file: 'apps/recovery-orchestrator/src/rules/step/step.transitions.ts',
+    find: "uncertain: {\n    ...NEVER,\n    FactsAsked: 'observing',",
+    replace: 'uncertain: {\n    ...NEVER,',
+  },
+  {
+    id: 'd64-late-proof-while-observing',
+    requirement: 'D64/held-back',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.held-back.unit.spec.ts',
+    test: 'a step that was agreed to and held back by its worker, straight is compensated by late proof that another copy had done it, while it is looked at again',
+    file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
+    find: "  'observing',\n  'awaiting_approval',\n];",
+    replace: "  'awaiting_approval',\n];",
+  },
+  {
     id: 'a24-after-cancel-in-no-words',
     requirement: 'C33',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.advanced.unit.spec.ts',

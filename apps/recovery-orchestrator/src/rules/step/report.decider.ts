@@ -176,7 +176,14 @@ function heldBack<Reading extends Judged | ReportRefusal | null>(
 }
 
 /** Phases in which an earlier attempt may still turn out to have worked. */
-const LATE_PROOF_IN: readonly StepPhase[] = ['uncertain', 'retrying', 'halted', 'waiting'];
+const LATE_PROOF_IN: readonly StepPhase[] = [
+  'uncertain',
+  'retrying',
+  'halted',
+  'waiting',
+  'observing',
+  'awaiting_approval',
+];
 
 function isOut(step: StepDoc, leg: LegDoc): boolean {
   return step.phase === 'dispatched' && step.attempt === leg.attempt;

@@ -98,6 +98,8 @@ export const PHASE_AFTER = {
     GlassBroken: 'awaiting_approval',
     ApprovalCompleted: 'approved',
     Denied: 'denied',
+    Compensated: 'compensated',
+    LookSent: 'looking',
     Escalated: 'manual',
   },
   approved: {
@@ -140,6 +142,8 @@ export const PHASE_AFTER = {
     Waited: 'waiting',
     Halted: 'halted',
     Dispatched: 'dispatched',
+    Compensated: 'compensated',
+    LookSent: 'looking',
     Escalated: 'manual',
   },
   dispatched: {
@@ -153,6 +157,8 @@ export const PHASE_AFTER = {
   },
   uncertain: {
     ...NEVER,
+    FactsAsked: 'observing',
+    FactChanged: 'awaiting_approval',
     WindowEnded: 'uncertain',
     Waited: 'waiting',
     Halted: 'halted',

@@ -68,6 +68,15 @@ describe('the phases of a step', () => {
 
   it('reach compensated only through a dispatch, be it one before a halt, or one that a person had looked into', () => {
     const sources = STEP_PHASES.filter((phase) => nextOf(phase).includes('compensated'));
-    expect(sources).toEqual(['waiting', 'halted', 'dispatched', 'uncertain', 'retrying', 'manual']);
+    expect(sources).toEqual([
+      'awaiting_approval',
+      'waiting',
+      'halted',
+      'observing',
+      'dispatched',
+      'uncertain',
+      'retrying',
+      'manual',
+    ]);
   });
 });
