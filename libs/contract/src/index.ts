@@ -121,7 +121,7 @@ export {
 export type { Acting, Verdict } from './entries/verdicts.js';
 export {
   answerableFor,
-  bundleDigests,
+  bundleVersions,
   charterFor,
   charterVerdict,
   entryOf,

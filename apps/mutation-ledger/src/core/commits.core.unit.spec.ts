@@ -386,6 +386,23 @@ describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
     expect(fallen(on).sort()).toEqual([offender.id, refused.id, ungated.id, unknown.id, stateful.id].sort());
   });
 
+  it('of a bundle of its tenant is run with what the one for all of that name demands beside it', () => {
+    const on = ledger({ isRebuilt });
+    const PAID = { name: 'paid', when: 'gate.order != "4712"', reason: 'not this order' };
+    const TRUE = { name: 'anything', when: 'true', reason: 'nothing is refused' };
+    on.entries.append('risk', bundleRegistered('risk', [PAID], 1, '*'));
+    on.entries.append('risk', bundleRegistered('risk', [TRUE], 1));
+    const [first] = chain(on, ['plan']);
+    const offender = commit('book', { parents: first === undefined ? [] : [first.ref], whole: { a: 2 } });
+    const [refused, admitted] = ['4712', '4711'].map((order, at) =>
+      commit('free', { run: `run-${String(at + 2)}`, parents: [offender.ref], gate: gateOf('risk', { order }) }),
+    ) as [Told, Told];
+    for (const one of [offender, refused, admitted]) on.run.when(committed(one), NOW);
+    spread(on.run, on.fallen, rollback(offender), NOW + 1);
+    expect(fallen(on)).toEqual([offender.id, refused.id]);
+    expect(rowOf(on, admitted).rollback_id).toBeNull();
+  });
+
   it('sees the newest state that was told, also behind a commit without one; once its inputs are given up it admits nothing', () => {
     const on = start();
     const first = commit('plan', { whole: { 4711: 'planned' } });

@@ -1,7 +1,7 @@
 // Commits without an outside effect as a part of the mutations log: events in, facts out.
 //
 // Boundary: reads rows and views, and asks the decisions of rules/commit; holds no rule.
-import { bundleDigests, entryView } from '@recourse/contract';
+import { bundleVersions, entryView } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, StateView, TimerInput } from '@recourse/event-log';
 import { namesReserved, REFS_MAX, RESERVED_PREFIX } from '@recourse/kernel';
@@ -75,7 +75,7 @@ function bundleOf({ views }: DecideContext, tenant: string, gate: Gate | null): 
   if (gate === null) return null;
   const wrong = bundleProblem(
     gate,
-    bundleDigests(views.view(entryView.name), tenant, gate.bundle, gate.bundle_version),
+    bundleVersions(views.view(entryView.name), tenant, gate.bundle, gate.bundle_version).map(({ digest }) => digest),
   );
   if (wrong !== null) views.readToEnd();
   return wrong;

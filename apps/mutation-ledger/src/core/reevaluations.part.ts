@@ -2,14 +2,16 @@
 // successor refuses out. Its rows are in rows/reevaluation.rows.ts.
 //
 // Boundary: reads rows and views, and asks rules/commit/reevaluation.decisions.ts; holds no rule.
-import { entryPlace, entryView, reviewEntry } from '@recourse/contract';
+import { bundleVersions, entryPlace, entryView, reviewEntry, tightened } from '@recourse/contract';
+import type { ContractEntries } from '@recourse/contract';
 import { append, NOTHING } from '@recourse/event-log';
 import type { DecideContext, Decision, RecordInput, RowAddress, StateView, Views } from '@recourse/event-log';
-import type { CheckpointRecorded, EntryRegistered } from '@recourse/messages';
+import type { CheckpointRecorded, EntryRegistered, Gate } from '@recourse/messages';
 import type { StandingBundle } from '../rules/commit/gate.decisions.js';
 import {
   blocksLeft,
   continueReevaluation,
+  isBefore,
   jobIdOf,
   judgeAtRecording,
   openReevaluation,
@@ -48,7 +50,7 @@ export function onSuccessor(
   return NOTHING;
 }
 
-/** What the version that stands says against a commit that is being recorded under an earlier one. */
+/** What the versions that stand say against a commit that is being recorded under earlier ones: that one refuses it, before what one cannot judge. */
 export function againstEarlierVersion(
   { state, views, now }: DecideContext,
   { tenant, run_id, commit_id, checkpoint }: Pick<CheckpointRecorded, 'tenant' | 'run_id' | 'commit_id' | 'checkpoint'>,
@@ -56,21 +58,36 @@ export function againstEarlierVersion(
 ): readonly Finding[] {
   const { gate } = checkpoint;
   if (gate === null) return [];
-  const { bundle, bundle_version, inputs } = gate;
-  // Reading a bundle costs more than recording a commit: most are of the version that stands.
-  if (versionsOf(views.view(entryView.name), tenant, bundle).every(({ version }) => version <= bundle_version))
-    return [];
-  const standing = standingBundle(views.view(entryView.name), tenant, bundle);
-  const job =
-    standing === null
-      ? undefined
-      : state.get(REEVALUATION_KIND, bundleScope(bundle), jobIdOf(standing.tenant, bundle, standing.version));
-  return judgeAtRecording(
-    { tenant, run_id, commit_id, bundle, bundle_version, gate_inputs: inputs },
-    standing,
-    job === undefined ? undefined : jobOf(job),
-    { stateOf: () => stateOfGate(state, checkpoint, null), rollbackOf: rollbackOfIn(state), now, policy },
-  );
+  const { bundle, inputs } = gate;
+  const entries = views.view(entryView.name);
+  const owners = ownersOf(entries, { ...gate, tenant }, () => gate);
+  const found = versionsOf(entries, tenant, bundle)
+    .filter((one) => isBefore(gate, one, owners))
+    .flatMap((one) => {
+      const standing = readIn(one);
+      if (standing === null) return [];
+      const job = state.get(REEVALUATION_KIND, bundleScope(bundle), jobIdOf(one.owner, bundle, one.version));
+      return judgeAtRecording(
+        { tenant, run_id, commit_id, bundle, gate_inputs: inputs, owners },
+        standing,
+        job === undefined ? undefined : jobOf(job),
+        { stateOf: () => stateOfGate(state, checkpoint, null), rollbackOf: rollbackOfIn(state), now, policy },
+      );
+    });
+  const worst = found.find(({ type }) => type === 'Contradiction') ?? found[0];
+  return worst === undefined ? [] : [worst];
+}
+
+/** Whose the version is that a gate names: by its digest where both have one of that number. */
+function ownersOf(
+  entries: ContractEntries,
+  { tenant, bundle, bundle_version }: Pick<UnderBundle, 'tenant' | 'bundle' | 'bundle_version'>,
+  gateOf: () => Gate | null,
+): readonly string[] {
+  const versions = bundleVersions(entries, tenant, bundle, bundle_version);
+  const isOne = new Set(versions.map(({ digest }) => digest)).size < 2;
+  const named = isOne ? undefined : gateOf()?.bundle_digest.toString('hex');
+  return versions.filter(({ digest }) => isOne || digest === named).map(({ owner }) => owner);
 }
 
 /** The rollback of a commit, where there is one. */
@@ -78,29 +95,37 @@ function rollbackOfIn(state: StateView): Turn['rollbackOf'] {
   return ({ tenant, run_id, commit_id }) => rollbackIn(state, { tenant, run_id, mutation_id: commit_id });
 }
 
-/** The version of a bundle that stands now; a tenant's own comes before that of all. */
-export function standingBundle(
-  entries: { readonly get: (key: string) => object | undefined },
-  tenant: string,
-  name: string,
-): OwnedBundle | null {
-  for (const { owner, version, body } of versionsOf(entries, tenant, name)) {
-    const reviewed = reviewEntry('policy_bundle', body, owner);
-    if (reviewed.ok) return { tenant: owner, version, body: reviewed.entry };
-  }
-  return null;
+/** What stands under a name now: a tenant's own with what that of all demands beside it, as its gate runs it; null where either cannot be read. */
+export function standingBundle(entries: ContractEntries, tenant: string, name: string): StandingBundle | null {
+  const [first, platform] = versionsOf(entries, tenant, name).map(readIn);
+  if (first === undefined || first === null || platform === null) return null;
+  return platform === undefined ? first : { ...first, body: tightened('policy_bundle', first.body, platform.body) };
+}
+
+/** Bundles by the entry they were read from: reading one costs more than judging by it. */
+const readOnce = new WeakMap<object, OwnedBundle | null>();
+
+function readIn({ owner, entry }: StandingVersion): OwnedBundle | null {
+  const known = readOnce.get(entry);
+  if (known !== undefined) return known;
+  const reviewed = reviewEntry('policy_bundle', entry.body, owner);
+  const read = reviewed.ok ? { tenant: owner, version: entry.version, body: reviewed.entry } : null;
+  readOnce.set(entry, read);
+  return read;
+}
+
+/** A version that stands, as the registry has it, and whose it is. */
+interface StandingVersion {
+  readonly owner: string;
+  readonly version: number;
+  readonly entry: { readonly body: string; readonly version: number };
 }
 
 /** Entries of a bundle as the registry has them: the tenant's own, then that of all. */
-function versionsOf(
-  entries: { readonly get: (key: string) => object | undefined },
-  tenant: string,
-  name: string,
-): readonly { readonly owner: string; readonly version: number; readonly body: string }[] {
+function versionsOf(entries: ContractEntries, tenant: string, name: string): readonly StandingVersion[] {
   return [tenant, '*'].flatMap((owner) => {
-    const found = entries.get(entryPlace('policy_bundle', owner, name)) as
-      { readonly body: string; readonly version: number } | undefined; // entries of this view have both
-    return found === undefined ? [] : [{ owner, version: found.version, body: found.body }];
+    const entry = entryAt(entries, owner, name);
+    return entry === undefined ? [] : [{ owner, version: entry.version, entry }];
   });
 }
 
@@ -121,13 +146,16 @@ export function onReevaluationDue(
     block === undefined
       ? []
       : (state.list('under_bundle', bundleScope(job.bundle, block.block)) as readonly UnderBundle[]); // rows of this kind are written by recorded() alone
-  const isOver = (tenant: string): boolean =>
-    job.tenant === '*' ? entryAt(views, tenant, job.bundle) === undefined : tenant === job.tenant;
   const found = continueReevaluation(job, {
     bundle: bundle === 'behind' ? null : bundle,
     commits: commits.filter((one) => one.bundle === job.bundle),
     hasMoreBlocks: more.length > 0,
-    isOver,
+    ownersOf: (one) =>
+      ownersOf(
+        views.view(entryView.name),
+        one,
+        () => commitIn(state, one.run_id, one.commit_id)?.checkpoint.gate ?? null,
+      ),
     stateOf: ({ run_id, commit_id }) => {
       const commit = commitIn(state, run_id, commit_id);
       return commit === undefined ? null : stateOfGate(state, commit.checkpoint, commit.recorded_seq);
@@ -154,17 +182,12 @@ function versionOf(
   views: Views,
   { tenant, bundle, bundle_version: version }: Reevaluation,
 ): StandingBundle | 'behind' | null {
-  const entry = entryAt(views, tenant, bundle);
+  const entry = entryAt(views.view(entryView.name), tenant, bundle);
   if (entry !== undefined && entry.version < version) return 'behind';
   const reviewed = entry?.version === version ? reviewEntry('policy_bundle', entry.body, tenant) : undefined;
   return reviewed?.ok === true ? { version, body: reviewed.entry } : null;
 }
 
-function entryAt(
-  views: Views,
-  tenant: string,
-  bundle: string,
-): { readonly body: string; readonly version: number } | undefined {
-  return views.view(entryView.name).get(entryPlace('policy_bundle', tenant, bundle)) as
-    { readonly body: string; readonly version: number } | undefined; // entries of this view have both
+function entryAt(entries: ContractEntries, owner: string, bundle: string): StandingVersion['entry'] | undefined {
+  return entries.get(entryPlace('policy_bundle', owner, bundle)) as StandingVersion['entry'] | undefined; // entries of this view have both
 }

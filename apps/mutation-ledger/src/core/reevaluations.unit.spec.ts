@@ -295,18 +295,56 @@ describe.each(WAYS)('a bundle that follows another, $way', ({ isRebuilt }) => {
     ]);
   });
 
-  it("of all tenants reaches those without a bundle of their own under the name; one tenant's reaches no other's", () => {
+  it("of all tenants reaches the commits of each, also of one with a bundle of its own under the name; one tenant's reaches no other's", () => {
     const on = start();
     const [mine, theirs] = [gated('mine', 700), gated('theirs', 800, { tenant: 'globex', run: 'run-2' })] as const;
     take(on, mine, theirs);
     on.run.when(register(on, [LIMIT], 2, '*'), NOW + 1).whenDue(NOW + 1);
-    expect(contradicted(on)).toEqual([theirs.id]);
-    on.run.when(register(on, [LIMIT], 2), NOW + 2).whenDue(NOW + 2);
-    expect(contradicted(on)).toEqual([theirs.id, mine.id]);
+    expect(contradicted(on)).toEqual([mine.id, theirs.id]);
     const alone = start();
     take(alone, mine, theirs);
     alone.run.when(register(alone, [LIMIT], 2), NOW + 1).whenDue(NOW + 1);
     expect(contradicted(alone)).toEqual([mine.id]);
+  });
+
+  it('compares versions of one owner alone: what the third of a tenant let through, the second of all judges, and the other way round', () => {
+    const by = (version: number) => ({ bundle_version: version });
+    const under = (step: string, version: number, gate: Json) =>
+      commit(step, { gate: gateOf('risk', gate, by(version)) });
+    const on = start();
+    for (const version of [2, 3]) register(on, [TRUE], version);
+    const [large, small] = [under('large', 3, { amount: 700 }), under('small', 3, { amount: 7 })] as const;
+    take(on, large, small);
+    on.run.when(register(on, [TRUE, LIMIT], 2, '*'), NOW + 1).whenDue(NOW + 1);
+    expect([contradicted(on), jobs(on)]).toMatchObject([[large.id], [{ tenant: '*', looked_at: 2, refused: 1 }]]);
+    // The gate may have run the second of all beside the third of its tenant: what nobody can judge says nothing against it.
+    const [late, lacking] = [under('late', 3, { amount: 900 }), under('lacking', 3, { other: 1 })] as const;
+    on.run.when(committed(lacking), NOW + 2).then(fact('CheckpointRecorded'));
+    on.run.when(committed(late), NOW + 2);
+    expect(contradicted(on)).toEqual([large.id, late.id]);
+
+    const other = start();
+    for (const version of [2, 3]) register(other, [TRUE], version, '*');
+    const before = under('before', 3, { amount: 700 });
+    take(other, before);
+    other.run.when(register(other, [LIMIT], 2), NOW + 1).whenDue(NOW + 1);
+    expect(contradicted(other)).toEqual([before.id]);
+  });
+
+  it('knows by its digest whose version a gate names, where both have one of that number', () => {
+    const on = start();
+    const foreign = Buffer.alloc(32, 7);
+    const told = bundleRegistered('risk', [TRUE], 2, '*');
+    on.entries.append('risk', { ...told, body: { ...told.body, digest: foreign } });
+    register(on, [TRUE], 2);
+    const gate = gateOf('risk', { amount: 700 }, { bundle_version: 2 });
+    const [own, platform] = [
+      commit('own', { gate }),
+      commit('platform', { gate: { ...gate, bundle_digest: foreign } }),
+    ];
+    take(on, own, platform);
+    on.run.when(register(on, [LIMIT], 2), NOW + 1).whenDue(NOW + 1);
+    expect([contradicted(on), jobs(on)]).toMatchObject([[platform.id], [{ tenant: TENANT, looked_at: 1 }]]);
   });
 
   it('judges what is recorded under an earlier version once its job is over, with the same evidence; and what it admits, or cannot judge, stands', () => {

@@ -7,7 +7,7 @@ import { contractByName, contractView, editorsOf } from '../view.js';
 import { isSomeAgentStopped, killVerdict } from './kills.js';
 import {
   answerableFor,
-  bundleDigests,
+  bundleVersions,
   charterFor,
   charterVerdict,
   entryView,
@@ -76,8 +76,8 @@ describe('a tenant whose name begins that of another, and a slash', () => {
     expect(answerableFor(view, ACME, 'eu/warehouse')).toEqual([]);
     expect(standingEntry(view, 'policy_bundle', ACME_EU, 'risk')).toBeDefined();
     expect(standingEntry(view, 'policy_bundle', ACME, 'eu/risk')).toBeUndefined();
-    expect(bundleDigests(view, ACME_EU, 'risk', 1)).toHaveLength(1);
-    expect(bundleDigests(view, ACME, 'eu/risk', 1)).toEqual([]);
+    expect(bundleVersions(view, ACME_EU, 'risk', 1)).toHaveLength(1);
+    expect(bundleVersions(view, ACME, 'eu/risk', 1)).toEqual([]);
     expect(routinesFor(view, ACME, 'eu/payments.issue_refund')).toEqual([]);
   });
 

@@ -39,14 +39,19 @@ export const entryView = {
 } as const;
 
 /**
- * Digests under which a version of a bundle was registered, 64 hex digits: the tenant's own, then that for all.
+ * Whose a version of a bundle is, with the digests it was registered under, 64 hex digits: the tenant's own, then that for all.
  *
  * Shape: empty for a version nobody registered. Neither a later version nor retiring one takes it away.
  */
-export function bundleDigests(view: ContractEntries, tenant: string, name: string, version: number): readonly string[] {
+export function bundleVersions(
+  view: ContractEntries,
+  tenant: string,
+  name: string,
+  version: number,
+): readonly { readonly owner: string; readonly digest: string }[] {
   return [tenant, '*'].flatMap((owner) => {
     const found = view.get(versionKey(owner, name, version));
-    return found === undefined ? [] : [String(found['digest'])];
+    return found === undefined ? [] : [{ owner, digest: String(found['digest']) }];
   });
 }
 

@@ -9,6 +9,7 @@
 //   V2. A turn looks at no more than a decision may hold, and says how far it came: a restart goes on from there (L4).
 //   V3. A job ends once no commit of its bundle is left behind it, or when the version it applies no longer stands.
 //   V4. A commit that an earlier version let through and that is recorded once no job will look at it is judged as it is recorded.
+//   V5. Versions of one owner are compared: a tenant's bundle and that of all under its name are both to be met, each by its own versions.
 import { deriveId } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { EntryRegistered, Payload, ReevaluationContinued } from '@recourse/messages';
@@ -122,8 +123,8 @@ export interface Turn {
   /** The state the gate of a commit was run against; null where it is not kept. */
   readonly stateOf: (commit: UnderJudgement) => Json | null;
   readonly rollbackOf: (commit: UnderJudgement) => RollbackDoc | undefined;
-  /** Whether a commit of this tenant is the job's: one with a bundle of its own under the name is not a bundle's of all. */
-  readonly isOver: (tenant: string) => boolean;
+  /** Whose the version is that let a commit through; of both where both have it. */
+  readonly ownersOf: (commit: UnderBundle) => readonly string[];
   readonly now: number;
   readonly effectsMax: number;
   readonly policy: Reviewing;
@@ -131,13 +132,15 @@ export interface Turn {
 
 /** Judges the next commits, contradicts those the successor refuses, and continues or ends the job (V2, V3). */
 export function continueReevaluation(job: Reevaluation, turn: Turn): readonly Finding[] {
-  const { bundle, commits, hasMoreBlocks, isOver, effectsMax } = turn;
+  const { bundle, commits, hasMoreBlocks, ownersOf, effectsMax } = turn;
   const left = bundle === null ? [] : commits.filter(({ recorded_seq }) => placeKey(recorded_seq) > job.through);
   const part = left.slice(0, Math.max(1, effectsMax));
   const judged = part
     .filter(
-      ({ tenant, bundle_version, recorded_at }) =>
-        bundle_version < job.bundle_version && recorded_at >= job.since && isOver(tenant),
+      (commit) =>
+        (job.tenant === '*' || commit.tenant === job.tenant) &&
+        commit.recorded_at >= job.since &&
+        isBefore(commit, { owner: job.tenant, version: job.bundle_version }, ownersOf(commit)),
     )
     .flatMap((commit) =>
       bundle === null ? [] : [{ commit, verdict: verdictOn({ ...commit, state: () => turn.stateOf(commit) }, bundle) }],
@@ -161,6 +164,20 @@ export function continueReevaluation(job: Reevaluation, turn: Turn): readonly Fi
   return [...found, { type: goesOn ? 'ReevaluationContinued' : 'ReevaluationClosed', body: progress }];
 }
 
+/**
+ * Did something else than this version, or one after it, let a commit through?
+ *
+ * Shape:  versions of one owner are compared (V5). What only the other owner's let through is judged by each version that follows
+ *         another: nobody says which of this owner's stood beside it.
+ */
+export function isBefore(
+  { bundle_version: of }: Pick<UnderBundle, 'bundle_version'>,
+  { owner, version }: { readonly owner: string; readonly version: number },
+  owners: readonly string[],
+): boolean {
+  return owners.includes(owner) ? of < version : version > 1;
+}
+
 function throughOf(
   { through }: Reevaluation,
   part: readonly UnderBundle[],
@@ -176,23 +193,23 @@ export interface OwnedBundle extends StandingBundle {
   readonly tenant: string;
 }
 
-/** A commit that is being recorded, as its gate let it through. */
-export type Incoming = Pick<
-  UnderBundle,
-  'tenant' | 'run_id' | 'commit_id' | 'bundle' | 'bundle_version' | 'gate_inputs'
->;
+/** A commit that is being recorded, as its gate let it through; `owners`: whose version did. */
+export type Incoming = Pick<UnderBundle, 'tenant' | 'run_id' | 'commit_id' | 'bundle' | 'gate_inputs'> & {
+  readonly owners: readonly string[];
+};
 
 /**
- * What the version that stands says against a commit that is being recorded under an earlier one; nothing where it says nothing (V1), or its
- * own job is still running and comes to it.
+ * What a version that stands says against a commit that is being recorded after another let it through; nothing where it says nothing (V1),
+ * or its own job is still running and comes to it. Where that was the other owner's, this one may have stood beside it: only what it
+ * refuses says that it did not.
  */
 export function judgeAtRecording(
   commit: Incoming,
-  standing: OwnedBundle | null,
+  standing: OwnedBundle,
   job: Pick<Reevaluation, 'phase'> | undefined,
   { stateOf, rollbackOf, now, policy }: Pick<Turn, 'stateOf' | 'rollbackOf' | 'now' | 'policy'>,
 ): readonly Finding[] {
-  if (standing === null || commit.bundle_version >= standing.version || job?.phase === 'running') return [];
+  if (job?.phase === 'running') return [];
   const about = { ...commit, recorded_at: now };
   const by = {
     job_id: jobIdOf(standing.tenant, commit.bundle, standing.version),
@@ -200,5 +217,6 @@ export function judgeAtRecording(
     bundle_version: standing.version,
   };
   const verdict = verdictOn({ ...commit, is_gone: false, state: () => stateOf(about) }, standing);
+  if (verdict.kind === 'unjudged' && !commit.owners.includes(standing.tenant)) return [];
   return followsFrom(verdict, by, about, { now, policy, standing: () => rollbackOf(about) });
 }
