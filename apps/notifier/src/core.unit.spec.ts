@@ -219,7 +219,7 @@ describe('a step', () => {
   });
 
   it('is asked for anew when a fact that people relied on changed, and stays whose it is', () => {
-    const changed = told('FactChanged', { required_approvals: 2, deadline_at: 30_000 });
+    const changed = told('FactChanged', { required_approvals: 2, deadline_at: 30_000, attempt: null });
     expect(step(decided(), told('StepApproved'), changed)?.item).toMatchObject({
       kind: 'approval',
       reason: 'FACT_CHANGED',
@@ -235,9 +235,14 @@ describe('a step', () => {
     });
   });
 
+  it('is asked for by nobody while a fact is noted of what is out', () => {
+    const sent = told('LegDispatched', { members: [{ step: { step_id: 'step-1' } }] });
+    expect(step(decided(), sent, told('FactChanged', { attempt: 1 }))).toMatchObject({ item: null });
+  });
+
   it('is asked for by as many as before when a fact changes a second time: who had agreed has not', () => {
     const changed = (required_approvals: number): HeardRecord =>
-      told('FactChanged', { required_approvals, deadline_at: 30_000 });
+      told('FactChanged', { required_approvals, deadline_at: 30_000, attempt: null });
     expect(step(decided(), changed(2), told('StepApproved'), changed(3), told('StepApproved'))?.item).toMatchObject({
       approvals: 1,
       requiredApprovals: 3,

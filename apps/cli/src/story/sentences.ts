@@ -92,9 +92,10 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   MutationAdvanced: tells(ORCHESTRATOR, (says) => plannedStep(says)),
   FactsAsked: tells(ORCHESTRATOR, (says) => `had a worker look at the facts (${cellText(says['purpose'])})`),
   FactsObserved: (says, open) => ({ who: 'a worker', what: `looked: ${observed(says, open)}` }),
-  FactChanged: tells(
-    ORCHESTRATOR,
-    (says) => `noted that facts changed: ${cellText(says['changed'])}; who agreed has to look again`,
+  FactChanged: tells(ORCHESTRATOR, (says) =>
+    typeof says['attempt'] === 'number'
+      ? `noted that facts changed: ${cellText(says['changed'])}; who agreed looks again if attempt ${cellText(says['attempt'])} counts for none`
+      : `noted that facts changed: ${cellText(says['changed'])}; who agreed has to look again`,
   ),
   StepApproved: (says) => ({
     who: cellText(says['by']),

@@ -257,12 +257,13 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
       expect(run.outgoing()).toEqual([]);
     });
 
-    it('changes nothing for what was sent, and nothing where nobody had to agree', () => {
+    it('is noted for what was sent, and changes nothing where nobody had to agree', () => {
       const run = agreed();
       run
         .when(saw(requestIn(run.outgoing()), PENDING), AT + 300)
         .when(reaffirmed(), AT + 310)
-        .thenNothing();
+        .then(fact('FactChanged', { attempt: 1, voided: [], action_digest: null }));
+      expect(doc(run)).toMatchObject({ phase: 'dispatched', reaffirmed: { source: 'warehouse' } });
       asked({ impact: 'write', recovery_approval_mode: 'auto' })
         .when(reaffirmed(), AT + 310)
         .thenNothing();

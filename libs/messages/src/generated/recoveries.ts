@@ -214,7 +214,7 @@ export interface EscalateStep {
   readonly reason: string;
 }
 
-/** A fact that people relied on has changed: their approvals are void, and they are asked again. */
+/** A fact that people relied on has changed: their approvals are void, and they are asked again; while an attempt is out, once that turns out to count for none. */
 export interface FactChanged {
   /** Position in the accepted chain of the partition, from 1 without gaps. */
   readonly seq: number;
@@ -246,6 +246,8 @@ export interface FactChanged {
   readonly owner: string;
   /** By when; epoch milliseconds. */
   readonly deadline_at: number;
+  /** Attempt that is out while it is noted: people are asked again only where that counts for none; null where they are asked, or a person has it. */
+  readonly attempt: number | null;
 }
 
 /** A worker is asked to observe, without changing anything, the facts that people rely on: once for whoever decides about a step, and again before it is dispatched. */

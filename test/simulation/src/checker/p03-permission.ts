@@ -7,11 +7,13 @@ const RECOVERIES = 'recourse.recoveries';
 
 export function checkPermission(history: History): void {
   const decided = groupBy(
-    ofType(history, RECOVERIES, 'RecoveryPlanned', 'StepBound', 'MutationAdvanced', 'FactChanged'),
+    ofType(history, RECOVERIES, 'RecoveryPlanned', 'StepBound', 'MutationAdvanced', 'FactChanged').filter(isAsked),
     ({ body }) => text(body, 'step_id'),
   );
   const approved = groupBy(ofType(history, RECOVERIES, 'StepApproved'), ({ body }) => text(body, 'step_id'));
-  const changed = groupBy(ofType(history, RECOVERIES, 'FactChanged'), ({ body }) => text(body, 'step_id'));
+  const changed = groupBy(ofType(history, RECOVERIES, 'FactChanged').filter(isAsked), ({ body }) =>
+    text(body, 'step_id'),
+  );
   for (const leg of ofType(history, RECOVERIES, 'LegDispatched')) {
     const id = text(leg.body, 'step_id');
     checkLeg(history, leg, actionAt(leg, decided), standingAt(leg, approved.get(id) ?? [], changed.get(id) ?? []));
@@ -20,6 +22,11 @@ export function checkPermission(history: History): void {
   checkRequests(history);
   checkEffects(history);
   checkApprovals(history, decided);
+}
+
+/** A change that is noted while an attempt is out voids nothing yet. */
+function isAsked({ type, body }: LogRecord): boolean {
+  return type !== 'FactChanged' || typeof body['attempt'] !== 'number';
 }
 
 /** Approvals that no changed fact has voided by then. */
@@ -84,7 +91,7 @@ function checkFacts(history: History, decided: ReadonlyMap<string, readonly LogR
       'FactsObserved',
       'FactChanged',
       'LegDispatched',
-    ),
+    ).filter(isAsked),
     ({ body }) => text(body, 'step_id'),
   );
   for (const [step, found] of records) {

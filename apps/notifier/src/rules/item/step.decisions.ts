@@ -78,6 +78,8 @@ export function askAfterReopening(
 
 /** What people agreed to is void, and they are asked again; what a person was given stays theirs. */
 export function askAgain(body: Recoveries<'FactChanged'>, known: Known, place: Place): readonly ThingChange[] {
+  // While an attempt is out it is only noted.
+  if (typeof body.attempt === 'number') return [];
   const step = stepThing(body, known);
   return step.item?.kind === 'manual'
     ? moves(known, stepOf(body), body.deadline_at)

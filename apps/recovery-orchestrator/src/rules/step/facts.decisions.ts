@@ -6,6 +6,8 @@
 //   F1. Where people agreed and the contract says how to look, nothing is dispatched before the resource was looked at again.
 //   F2. A change voids what was agreed to, names the facts, and gives the action a new digest: who saw the old ones cannot
 //       agree by mistake (P4).
+//   F4. What is said to hold again while an attempt is out is noted: it voids what was agreed to before anything else is sent under
+//       that, where the attempt counts for none.
 //   F3. What cannot be observed is a person's, after a few tries: doubt does not send anything (P14).
 import { createHash } from 'node:crypto';
 import { isErased, readPayload } from '@recourse/contract';
@@ -152,6 +154,22 @@ export function factChanged(
     required_approvals: step.required_approvals,
     owner: isForPeople ? OWNER_OF_APPROVALS : OWNER_OF_MANUAL,
     deadline_at: deadlineOf(step, now, policy),
+    attempt: null,
+  });
+}
+
+/** Notes it for whoever is asked again once the attempt that is out counts for none (F4). */
+function factNoted(step: StepDoc, evidence: Evidence, now: number): RecoveryRecord {
+  return record('FactChanged', {
+    ...identityOf(step),
+    changed: [evidence.ref ?? ''],
+    evidence,
+    voided: [],
+    action_digest: null,
+    required_approvals: step.required_approvals,
+    owner: step.owner,
+    deadline_at: step.deadline_at ?? now,
+    attempt: step.attempt,
   });
 }
 
@@ -166,6 +184,8 @@ const RELYING: readonly StepPhase[] = [
   'observing',
   ...KEPT_BY_PERSON,
 ];
+/** Phases in which a worker may still act on what was sent: nobody is asked before its lease is over. */
+const OUT: readonly StepPhase[] = ['dispatched', 'uncertain'];
 
 /** The assumption is said to hold again: whoever agreed because it did not is asked again. */
 export function reaffirmedBy(
@@ -174,9 +194,24 @@ export function reaffirmedBy(
   now: number,
   policy: RecoveryPolicy,
 ): RecoveryRecord | null {
-  const isRelied = RELYING.includes(step.phase) && step.required_approvals > 0 && step.attempt === step.attempts_before;
-  if (!isRelied || step.evidence.ref !== evidence.ref || step.reaffirmed?.event_id === evidence.event_id) return null;
-  return factChanged(step, [evidence.ref ?? ''], evidence, now, policy);
+  if (step.required_approvals === 0 || step.evidence.ref !== evidence.ref) return null;
+  if (step.reaffirmed?.event_id === evidence.event_id || !isRelied(step)) return null;
+  return OUT.includes(step.phase)
+    ? factNoted(step, evidence, now)
+    : factChanged(step, [evidence.ref ?? ''], evidence, now, policy);
+}
+
+/** No attempt has counted yet since people agreed; one that is out may turn out to count for none. */
+function isRelied({ phase, attempt, attempts_before: before }: StepDoc): boolean {
+  if (phase === 'dispatched') return attempt === before + 1;
+  return attempt === before && (phase === 'uncertain' || RELYING.includes(phase));
+}
+
+/** What was noted while an attempt was out that counted for none: whoever agreed is asked again before anything is sent; null where nothing was. */
+export function askedAnew(step: StepDoc, now: number, policy: RecoveryPolicy): RecoveryRecord | null {
+  const { reaffirmed, reaffirmed_in: noted, attempt, attempts_before: before } = step;
+  if (reaffirmed === null || noted !== attempt || attempt !== before) return null;
+  return factChanged(step, [reaffirmed.ref ?? ''], reaffirmed, now, policy);
 }
 
 /** Digest of an action with the facts it is agreed to on. */

@@ -16,7 +16,7 @@ import { OWNER_OF_HALTED, OWNER_OF_MANUAL, OWNER_OF_ORDER } from '../policy.mess
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { dispatched, escalated, nextAttempt } from './dispatch.decisions.js';
 import type { Ready } from './dispatch.decisions.js';
-import { askFacts, relyOnFacts } from './facts.decisions.js';
+import { askedAnew, askFacts, relyOnFacts } from './facts.decisions.js';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import { isStrict, NAMED_MAX, orderOf } from './order.decisions.js';
 import type { Order } from './order.decisions.js';
@@ -82,6 +82,8 @@ function ready(step: StepDoc, going: Going): Ready | RecoveryRecord {
   const { now, policy, killed, steps, isObserved = false } = going;
   const next = nextAttempt(step, now, policy);
   if (next.kind === 'person') return escalated(step, next.reason, now, policy);
+  const anew = askedAnew(step, now, policy);
+  if (anew !== null) return anew;
   const dependents = step.attempt > 0 ? [] : going.dependentsIn(step.run_id);
   const order = orderOf(step, steps, dependents);
   // A look before the dispatch was asked for when it was this step's turn.

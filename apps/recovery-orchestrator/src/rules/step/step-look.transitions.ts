@@ -99,8 +99,8 @@ export function factsSeenBy({ purpose, observations }: Body<'FactsObserved'>, st
 }
 
 export function factChangedBy(
-  { changed, evidence, action_digest, owner, deadline_at }: Body<'FactChanged'>,
-  step: StepDoc,
+  { changed, evidence, action_digest, owner, deadline_at, attempt }: Body<'FactChanged'>,
+  { reaffirmed_in: _asked, ...step }: StepDoc,
   at: number,
 ): StepDoc {
   const told = {
@@ -109,6 +109,8 @@ export function factChangedBy(
     reaffirmed: evidence ?? step.reaffirmed,
     action_digest: action_digest ?? step.action_digest,
   };
+  // A record of before has no such member.
+  if (typeof attempt === 'number') return moveStep({ ...told, reaffirmed_in: attempt }, 'FactNoted', at);
   if (step.phase === 'manual' || step.phase === 'looking') return moveStep(told, 'FactNoted', at);
   const now = evidence === null ? { facts_before: step.facts, facts: step.last_seen ?? step.facts } : {};
   const asked = moveStep(

@@ -285,7 +285,7 @@ function glassBrokenBy(
 /** The approvals were used: a new attempt needs new ones. */
 function reopenedBy(
   { required_approvals, in_force, owner, deadline_at }: Body<'StepReopened'>,
-  step: StepDoc,
+  { reaffirmed_in: _seen, ...step }: StepDoc,
   at: number,
 ): StepDoc {
   const again = {

@@ -203,6 +203,8 @@ export type StepDoc = {
   readonly changed: readonly string[];
   /** Who says that the assumption holds again; null while nobody does. */
   readonly reaffirmed: Evidence | null;
+  /** Attempt that was out when they said so; absent where none was, and once people are asked again. */
+  readonly reaffirmed_in?: number;
   readonly first_dispatched_at: number | null;
   readonly legs: readonly LegDoc[];
   /** Steps it waits for, or went without. */
