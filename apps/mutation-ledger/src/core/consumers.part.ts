@@ -133,14 +133,11 @@ function noticesOfNews({
   ];
 }
 
-/** What is found at rest is settled at once, behind the announcement of all. */
+/** What is found at rest is settled at once, behind the announcement of all; what failed, or only read, has nothing to undo. */
 function noticesOfFall(fallen: readonly Fallen[]): readonly Derived[] {
   const resting = fallen.filter(
     ({ execution_state, recoverability, terms, ref }) =>
-      isRead(terms, ref) ||
-      (recoverability === 'cancelled'
-        ? execution_state === 'failed'
-        : RESTING_BEFORE_ROLLBACK.includes(recoverability)),
+      isRead(terms, ref) || execution_state === 'failed' || RESTING_BEFORE_ROLLBACK.includes(recoverability),
   );
   return [...announced(fallen.map(announcedMutation)), ...settled(resting.map(settledAtOnce))];
 }

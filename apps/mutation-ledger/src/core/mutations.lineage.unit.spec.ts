@@ -82,6 +82,21 @@ describe.each(WAYS)('a commit that was derived from another, $way', ({ isRebuilt
     run.when(notice, NOW + 3).thenNothing();
   });
 
+  it('whose call failed has nothing to undo: its fall is settled at once, and what it was derived from waits for nobody', () => {
+    const { run, fallen } = start();
+    run.when(executed(parent), NOW).when(executed(child({ outcome: 'uncertain' })), NOW);
+    expect(run.derived()).toMatchObject([{ type: 'DerivationAnnounced', body: { parents: [PARENT] } }]);
+    run.when(executed(child({ outcome: 'failed', event_id: 'ev-failed' })), NOW + 1);
+    expect(run.derived()).toEqual([]);
+    const [notice] = fall(run, fallen, PARENT, NOW + 2);
+    if (notice === undefined) throw new Error('nothing was announced');
+    run.when(notice, NOW + 3).then(fell({ mutation_id: CHILD, execution_state: 'failed' }));
+    expect(run.derived()).toMatchObject([
+      { type: 'RollbackAnnounced', body: { members: [{ mutation_id: CHILD }] } },
+      { type: 'RollbackSettled', body: { members: [{ mutation_id: CHILD, derived_from: [PARENT] }] } },
+    ]);
+  });
+
   it('after the other fell is contradicted as it is recorded, and not again', () => {
     const { run, fallen } = start();
     const notices = fall(run.when(executed(parent), NOW), fallen, PARENT, NOW + 1);
