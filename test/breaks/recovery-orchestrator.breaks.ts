@@ -2,6 +2,33 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a25-approved-beyond-the-window-in-force',
+    requirement: 'A25/in-force',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.policy.unit.spec.ts',
+    test: 'a recovery, straight under a contract that was tightened since its effect (C45) to a shorter window is agreed to and asked about no longer than that',
+    file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
+    find: 'windowOf(refInForce(step, policy), step.terms,',
+    replace: 'windowOf(step.ref, step.terms,',
+  },
+  {
+    id: 'a25-asked-beyond-the-window-in-force',
+    requirement: 'A25/in-force',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.policy.unit.spec.ts',
+    test: 'a recovery, straight under a contract that was tightened since its effect (C45) to a shorter window is agreed to and asked about no longer than that',
+    file: 'apps/recovery-orchestrator/src/rules/step/opening.decisions.ts',
+    find: 'const ref = refInForce(marked, policy);',
+    replace: 'const { ref } = marked;',
+  },
+  {
+    id: 'a25-time-left-of-the-window-of-then',
+    requirement: 'A25/in-force',
+    spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
+    test: 'a review item says how long is left of the window in force',
+    file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
+    find: 'const endsAt = refInForce(step, { standing }).reversal_expires_at;',
+    replace: 'const endsAt = standing.length > 9 ? null : step.ref.reversal_expires_at;',
+  },
+  {
     id: 'd64-held-back-stuck',
     requirement: 'P12/cells',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.cells.unit.spec.ts',
@@ -386,8 +413,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.calls.unit.spec.ts',
     test: 'a reversal of two calls, straight that a person decides about is agreed to only while all its calls still fit into the window',
     file: 'apps/recovery-orchestrator/src/rules/step/approval.decisions.ts',
-    find: "return windowOf(step.ref, step.terms, now, marginMs) === 'open'",
-    replace: "return windowOf({ ...step.ref, reversal_then: [] }, step.terms, now, marginMs) === 'open'",
+    find: "return windowOf(refInForce(step, policy), step.terms, now, policy.marginMs) === 'open'",
+    replace: "return windowOf({ ...step.ref, reversal_then: [] }, step.terms, now, policy.marginMs) === 'open'",
   },
   {
     id: 'p6-patience-blamed-for-the-window',
@@ -395,7 +422,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.calls.unit.spec.ts',
     test: 'a reversal of two calls, straight that a person decides about is said to have run out of its window, and not of patience, where its calls no longer fit',
     file: 'apps/recovery-orchestrator/src/rules/step/step.decider.ts',
-    find: "return windowOf(step.ref, step.terms, now, policy.marginMs) !== 'open';",
+    find: "return windowOf(refInForce(step, policy), step.terms, now, policy.marginMs) !== 'open';",
     replace: "return windowOf({ ...step.ref, reversal_then: [] }, step.terms, now, policy.marginMs) !== 'open';",
   },
   {
@@ -633,8 +660,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'a review item offers no retry once an event closed the window (B5)',
     file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
-    find: 'const window = isRetriable && timeLeft(step, now, marginMs) !== 0;',
-    replace: 'const window = isRetriable && timeLeft(step, now, marginMs) !== -1;',
+    find: 'const window = isRetriable && timeLeft(step, seen) !== 0;',
+    replace: 'const window = isRetriable && timeLeft(step, seen) !== -1;',
   },
   {
     id: 'b5-retry-opens-what-an-event-closed',
@@ -868,6 +895,10 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/contract/src/bound-now.ts',
     find: 'endsAt : Math.min(endsAt, from + length),',
     replace: 'endsAt : Math.max(endsAt, from + length),',
+    test: 'a recovery, straight under a contract that was tightened since its effect (C45) to a shorter window is agreed to and asked about no longer than that',
+    file: 'apps/recovery-orchestrator/src/rules/decision/in-force.decisions.ts',
+    find: 'reversal_expires_at: Math.min(bound, from + length)',
+    replace: 'reversal_expires_at: Math.max(bound, from + length)',
   },
   {
     id: 'a23-policy-that-nobody-asks',

@@ -16,6 +16,9 @@ import {
   envelope,
   execution,
   leg,
+  looked,
+  LOOKED_AGAIN,
+  SEEN,
   markedInput,
   MARGIN,
   planned,
@@ -327,15 +330,30 @@ describe.each(WAYS)('a recovery, $way', ({ isRebuilt }) => {
         .then(fact('StepApproved'), fact('StepEscalated', { reason: 'POLICY_CHANGED' }), CLOSED_MANUAL);
     });
 
-    it('to a shorter window is not dispatched beyond it', () => {
+    it('to a shorter window is agreed to and asked about no longer than that', () => {
       const { run, contract } = world();
       const human = terms({ impact: 'write' });
       contract({ recovery_approval_mode: 'human' });
       run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ required_approvals: 1 }), SHOWN);
       contract({ recovery_approval_mode: 'human', reversal_window_ms: 20_000, expires_after_commit_ms: undefined });
+      const closed = COMMITTED_AT + 20_000 - CALL_TIMEOUT - MARGIN;
       run
-        .when(approval({ digest: digest({ terms: human }) }), COMMITTED_AT + 20_000 - CALL_TIMEOUT - MARGIN)
-        .then(fact('StepApproved'), fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), CLOSED_MANUAL);
+        .when(approval({ digest: digest({ terms: human }) }), closed)
+        .thenAnswer({ httpStatus: 409, code: 'WINDOW_CLOSED' });
+      run
+        .whenDue(Number(run.rows('step')[0]?.doc['deadline_at']))
+        .then(fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), CLOSED_MANUAL);
+      const anew = world();
+      anew.contract({
+        recovery_approval_mode: 'human',
+        reversal_window_ms: 20_000,
+        expires_after_commit_ms: undefined,
+      });
+      anew.run.when(markedInput({ terms: human }), MARKED_AT).then(planned({ deadline_at: closed }), SHOWN);
+      anew.run
+        .when(approval({ digest: digest({ terms: human }) }), closed - 1)
+        .then(fact('StepApproved'), LOOKED_AGAIN);
+      looked(anew.run, closed).then(SEEN, fact('StepEscalated', { reason: 'REVERSAL_EXPIRED' }), CLOSED_MANUAL);
     });
 
     it('to a shorter window leases no worker beyond it', () => {

@@ -12,8 +12,10 @@ import {
   Queried,
   ReadRoute,
   Reads,
+  SERVICE_CONTEXT,
 } from '@recourse/service';
-import type { Caller, ListAnswer } from '@recourse/service';
+import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
+import { contractOfOpen, contractView } from '@recourse/contract';
 import { z } from 'zod';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
 import { RECOVERIES_LOG } from '../core.js';
@@ -24,6 +26,7 @@ import { RecoveryQueries } from '../reads/recovery-queries.js';
 import { reviewItem } from '../reads/review-item.query.js';
 import type { ReviewItem } from '../reads/review-item.messages.js';
 import { MARGIN_MS } from '../rules/policy.messages.js';
+import type { RecoveryPolicy } from '../rules/policy.messages.js';
 import { STEP_PHASES } from '../rules/step/step.messages.js';
 import type { StepDoc, StepPhase } from '../rules/step/step.messages.js';
 import { timedList } from './timed-list.js';
@@ -99,6 +102,7 @@ export class RecoveriesController {
     @Inject(Reads) private readonly reads: Reads,
     @Inject(RecoveryQueries) private readonly queries: RecoveryQueries,
     @Inject(TRACE_URL) private readonly traceUrl: string | null,
+    @Inject(SERVICE_CONTEXT) private readonly service: Pick<ServiceContext, 'view'>,
   ) {}
 
   @ReadRoute(
@@ -146,7 +150,14 @@ export class RecoveriesController {
       partition,
       now: Date.now(),
       marginMs: MARGIN_MS,
+      ofOpen: await this.ofOpen(),
       traceUrl: this.traceUrl,
     });
+  }
+
+  /** Contracts as they stand; none before the service has read any. */
+  private async ofOpen(): Promise<RecoveryPolicy['ofOpen']> {
+    const contracts = (await this.service.view?.(contractView.name)) ?? null;
+    return (tenant, terms) => (contracts === null ? null : (contractOfOpen(contracts, tenant, terms)?.contract ?? null));
   }
 }

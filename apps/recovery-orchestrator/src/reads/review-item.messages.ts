@@ -1,5 +1,6 @@
 // What a review item holds (C55 to C63), and where the row stands that it is made of.
 import type { CompensationTerms, InForce, Money, ReleaseTuple } from '@recourse/messages';
+import type { RecoveryPolicy } from '../rules/policy.messages.js';
 import type { Shown } from './shown-payload.js';
 import type { Folded } from './shown-text.js';
 
@@ -193,6 +194,8 @@ export interface Seen {
   readonly partition: number;
   readonly now: number;
   readonly marginMs: number;
+  /** What binds an open effect by now; null where there is no contract, or nothing of the registry was read yet. */
+  readonly ofOpen: RecoveryPolicy['ofOpen'];
   /** Where people look at a trace, with `{trace_id}` in its place; null where nobody said. */
   readonly traceUrl: string | null;
 }

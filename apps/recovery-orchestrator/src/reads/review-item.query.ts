@@ -10,6 +10,7 @@ import { capabilitiesOf } from '@recourse/contract';
 import { lookAlikes, traceIdOf } from '@recourse/kernel';
 import { VERBS } from '@recourse/messages';
 import type { Observation, ReversalCall } from '@recourse/messages';
+import { refInForce } from '../rules/decision/in-force.decisions.js';
 import { callsMs, dispatchableUntil } from '../rules/decision/recovery.decisions.js';
 import { isKeyKnown, mayRepeat } from '../rules/step/dispatch.decisions.js';
 import { factsLacked } from '../rules/step/readiness.decisions.js';
@@ -64,7 +65,7 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
     },
     denied: step.denied_by === null ? null : { by: step.denied_by, ...step.denied_for },
     action_digest: step.action_digest?.toString('hex') ?? null,
-    time_left_ms: timeLeft(step, seen.now, seen.marginMs),
+    time_left_ms: timeLeft(step, seen),
     lookalikes: lookAlikes([...peopleOf(step), seen.reader]),
     may: mayBeDone(step, missing, seen),
     links: linksOf(step, seen),
@@ -144,12 +145,13 @@ function missingOf(step: StepDoc): readonly FactNeeded[] {
 }
 
 /** Who cannot see the facts may still refuse, and nobody agrees blindly. */
-function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], { now, marginMs }: Seen): ReviewItem['may'] {
+function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], seen: Seen): ReviewItem['may'] {
   const { phase, call, terms } = step;
+  const { now, marginMs } = seen;
   const compensation = call !== null && terms !== null;
   // What another one has given since is bound when it is tried again.
   const isRetriable = compensation || step.reason === 'STEP_RESULT_MISSING';
-  const window = isRetriable && timeLeft(step, now, marginMs) !== 0 && isRecognised(step, now, marginMs);
+  const window = isRetriable && timeLeft(step, seen) !== 0 && isRecognised(step, now, marginMs);
   const isWhole = missing.length === 0 && !isSealedForReader(step.execution.args);
   const has = { facts: isWhole, compensation, window };
   return VERBS.filter(({ id, offered }) => id === 'step_id' && offered?.includes(phase) === true)
@@ -239,8 +241,8 @@ function shownCall({ capability, args, taken, success_condition }: ReversalCall)
   return { capability, args: shown(args), taken, success_condition };
 }
 
-function timeLeft(step: StepDoc, now: number, marginMs: number): number | null {
-  const endsAt = step.ref.reversal_expires_at;
+function timeLeft(step: StepDoc, { now, marginMs, ofOpen }: Seen): number | null {
+  const endsAt = refInForce(step, { ofOpen }).reversal_expires_at;
   if (endsAt === null || step.terms === null) return null;
   return Math.max(0, dispatchableUntil(endsAt, callsMs(step.ref, step.terms), marginMs) - now);
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { plainPayload } from '@recourse/contract';
+import type { Contract } from '@recourse/contract';
 import { traceIdOf } from '@recourse/kernel';
 import { VERBS } from '@recourse/messages';
 import { harness } from '@recourse/testing';
@@ -8,6 +10,7 @@ import { STEP_PHASES } from '../rules/step/step.messages.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import {
   answered,
+  CALL_TIMEOUT,
   core,
   denial,
   digest,
@@ -50,6 +53,7 @@ const itemAt = (
     partition: 3,
     now,
     marginMs: MARGIN,
+    ofOpen: () => null,
     traceUrl: TRACES,
     agreedBy,
   });
@@ -173,7 +177,16 @@ describe('a review item', () => {
     const mayOf = (reason: string): readonly string[] =>
       reviewItem(
         { ...stepOf(run), call: null, action_digest: null, phase: 'manual', reason },
-        { reader: 'pia', log: 'l', partition: 0, now: 10_000, marginMs: MARGIN, traceUrl: null, agreedBy: [] },
+        {
+          reader: 'pia',
+          log: 'l',
+          partition: 0,
+          now: 10_000,
+          marginMs: MARGIN,
+          ofOpen: () => null,
+          traceUrl: null,
+          agreedBy: [],
+        },
       ).may;
     expect(mayOf('STEP_RESULT_MISSING')).toEqual(['resolve', 'retry', 'escalate']);
     expect(mayOf('HANDLE_INCOMPLETE')).toEqual(['resolve', 'escalate']);
@@ -192,7 +205,16 @@ describe('a review item', () => {
     const sealed = { ...args, encoding: 'sealed' as const, key_id: 'k', opens_with: ['payload_reader', 'approver'] };
     const item = reviewItem(
       { ...step, execution: { ...step.execution, args: sealed } },
-      { reader: 'pia', log: 'l', partition: 0, now: 10_000, marginMs: MARGIN, traceUrl: null, agreedBy: [] },
+      {
+        reader: 'pia',
+        log: 'l',
+        partition: 0,
+        now: 10_000,
+        marginMs: MARGIN,
+        ofOpen: () => null,
+        traceUrl: null,
+        agreedBy: [],
+      },
     );
     expect(item).toMatchObject({ ready: true, missing: [], may: ['deny'] });
     expect(item.action.args).toEqual({
@@ -236,6 +258,18 @@ describe('a review item', () => {
     const shownOf = (rehearsal: ReturnType<typeof plainPayload> | null) =>
       itemOf({ execution: execution({ rehearsal }) }).action.rehearsal;
     expect([shownOf(plainPayload({ mails: 3 })), shownOf(null)]).toEqual([{ json: { mails: 3 } }, null]);
+  });
+
+  it('says how long is left of the window in force', () => {
+    const run = harness(core(), { views: views() }).when(markedInput(), 10_000);
+    const body = readFileSync('examples/contracts/payments.issue_refund.json', 'utf8');
+    const bound = { ...JSON.parse(body), reversal_window_ms: 20_000, expires_after_commit_ms: undefined } as Contract;
+    const at = (now: number) => {
+      const seen = { reader: 'pia', log: 'l', partition: 0, now, marginMs: MARGIN, traceUrl: null, agreedBy: [] };
+      return reviewItem(stepOf(run), { ...seen, standing: () => bound });
+    };
+    const closed = 1_000 + 20_000 - CALL_TIMEOUT - MARGIN;
+    expect([at(closed - 7).time_left_ms, at(closed).time_left_ms]).toEqual([7, 0]);
   });
 
   it('has no time left once the window is over', () => {

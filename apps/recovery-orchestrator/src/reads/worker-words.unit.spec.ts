@@ -70,7 +70,16 @@ function reconciliationIn(run: CoreHarness, sealed: boolean) {
   const closed = (payload: object) => ({ ...payload, encoding: 'sealed', key_id: 'k', opens_with: ['payload_reader'] });
   const shut = last?.said === undefined ? last : { ...last, said: closed(last.said) };
   const doc = sealed ? ({ ...step, last: shut } as StepDoc) : step;
-  const at = { reader: 'pia', log: 'l', partition: 0, now: AT + 1_000, marginMs: MARGIN, traceUrl: null, agreedBy: [] };
+  const at = {
+    reader: 'pia',
+    log: 'l',
+    partition: 0,
+    now: AT + 1_000,
+    marginMs: MARGIN,
+    ofOpen: () => null,
+    traceUrl: null,
+    agreedBy: [],
+  };
   return reviewItem(doc, at).reconciliation;
 }
 

@@ -78,6 +78,15 @@ export function inForce(asked: Governed, terms: ContractTerms, standing: Standin
   };
 }
 
+/** The pointer with the window as it is in force: what people are asked within, and told is left. */
+export function refInForce(
+  { tenant, ref, terms }: Pick<Governed, 'tenant' | 'ref'> & { readonly terms: ContractTerms | null },
+  { ofOpen }: Pick<Standing, 'ofOpen'>,
+): MutationRef {
+  if (terms === null) return ref;
+  return { ...ref, reversal_expires_at: boundNow({ ...terms, ...ref }, ofOpen(tenant, terms)).reversal_expires_at };
+}
+
 /** The handle as it counts by now: a contract that gave up its way back, or left it to people, withholds it. */
 export function handleInForce(handle: Handle, binding: Binding | null): Handle {
   const withheld = binding?.withheld ?? null;

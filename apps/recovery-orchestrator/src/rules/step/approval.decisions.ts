@@ -3,6 +3,7 @@ import { isAmong, isPerson } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
 import type { ApproveStep, BreakGlass, DenyStep, ResolveStep } from '@recourse/messages';
+import { refInForce } from '../decision/in-force.decisions.js';
 import { windowOf } from '../decision/recovery.decisions.js';
 import { factsLacked } from './readiness.decisions.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
@@ -41,7 +42,7 @@ export interface EndingContext {
 /** What an approval is judged by beside the step. */
 export interface ApprovalContext extends EndingContext {
   readonly now: number;
-  readonly policy: Pick<RecoveryPolicy, 'ownersOf' | 'marginMs'>;
+  readonly policy: Pick<RecoveryPolicy, 'ownersOf' | 'marginMs' | 'standing'>;
 }
 
 /**
@@ -66,7 +67,7 @@ export function glassRefusal(
     digestRefusal(step, command) ??
     phaseRefusal(step) ??
     readinessRefusal(step) ??
-    windowRefusal(step, now, policy.marginMs)
+    windowRefusal(step, now, policy)
   );
 }
 
@@ -190,8 +191,8 @@ function readinessRefusal(step: StepDoc): Refusal | null {
   };
 }
 
-function windowRefusal(step: StepDoc, now: number, marginMs: number): Refusal | null {
-  return windowOf(step.ref, step.terms, now, marginMs) === 'open' ? null : windowClosed();
+function windowRefusal(step: StepDoc, now: number, policy: ApprovalContext['policy']): Refusal | null {
+  return windowOf(refInForce(step, policy), step.terms, now, policy.marginMs) === 'open' ? null : windowClosed();
 }
 
 function windowClosed(): Refusal {

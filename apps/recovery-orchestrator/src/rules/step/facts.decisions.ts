@@ -14,6 +14,7 @@ import { isErased, readPayload } from '@recourse/contract';
 import { canonicalJson, deriveId, isJsonObject, leaseIdOf } from '@recourse/kernel';
 import type { Json } from '@recourse/kernel';
 import type { Evidence, FactsPurpose, LegReported, Observation } from '@recourse/messages';
+import { refInForce } from '../decision/in-force.decisions.js';
 import { callsMs, dispatchableUntil, grantLookLease } from '../decision/recovery.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -224,8 +225,10 @@ function digestWith(action: Buffer, changed: readonly string[], at: number): Buf
 }
 
 /** As for an approval: a closing window comes first. */
-function deadlineOf({ ref, terms }: StepDoc, now: number, policy: RecoveryPolicy): number {
+function deadlineOf(step: StepDoc, now: number, policy: RecoveryPolicy): number {
   const patience = now + policy.reviewDeadlineMs;
+  const { terms } = step;
+  const ref = refInForce(step, policy);
   const endsAt = ref.reversal_expires_at;
   return endsAt === null || terms === null
     ? patience

@@ -11,6 +11,7 @@ import type { Acting, Verdict } from '@recourse/contract';
 import type { LimitScope, RecoveryCall } from '@recourse/messages';
 import { placeIn, schedulesOf } from '../admission/pace.decisions.js';
 import type { Place, Rates } from '../admission/pace.decisions.js';
+import { refInForce } from '../decision/in-force.decisions.js';
 import { callsMs, dispatchableUntil } from '../decision/recovery.decisions.js';
 import { OWNER_OF_HALTED, OWNER_OF_MANUAL, OWNER_OF_ORDER } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -250,10 +251,8 @@ export function deadlineOf(step: StepDoc, now: number, policy: RecoveryPolicy, i
 }
 
 function withinWindow(step: StepDoc, patience: number, now: number, policy: RecoveryPolicy, isHalted: boolean): number {
-  const {
-    ref: { reversal_expires_at: endsAt },
-    terms,
-  } = step;
+  const { terms } = step;
+  const { reversal_expires_at: endsAt } = refInForce(step, policy);
   return endsAt === null || terms === null
     ? patience
     : Math.max(

@@ -16,7 +16,7 @@ import {
   riskOf,
   windowOf,
 } from '../decision/recovery.decisions.js';
-import { handleInForce, inForce } from '../decision/in-force.decisions.js';
+import { handleInForce, inForce, refInForce } from '../decision/in-force.decisions.js';
 import type { Binding } from '../decision/in-force.decisions.js';
 import type { DecisionReason, Handle, RecoveryDecision } from '../decision/recovery.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL } from '../policy.messages.js';
@@ -258,13 +258,14 @@ function opened(marked: Marked, chosen: RecoveryDecision, now: number, policy: R
 
 /** A question to people ends with their patience or with the last instant a dispatch could begin. */
 export function deadlineOf(
-  marked: Pick<Marked, 'ref' | 'terms'>,
+  marked: Pick<Marked, 'tenant' | 'ref' | 'terms'>,
   chosen: RecoveryDecision,
   now: number,
   policy: RecoveryPolicy,
 ): number {
   const patience = now + policy.reviewDeadlineMs;
-  const { ref, terms } = marked;
+  const { terms } = marked;
+  const ref = refInForce(marked, policy);
   if (chosen.decision === 'manual_review' || ref.reversal_expires_at === null || terms === null) return patience;
   return Math.max(
     now,

@@ -8,6 +8,7 @@
 import { assertNever } from '@recourse/kernel';
 import { plannedTogether } from '@recourse/messages';
 import type { Evidence, Planned, StepDecision, StepWait } from '@recourse/messages';
+import { refInForce } from '../decision/in-force.decisions.js';
 import { windowOf } from '../decision/recovery.decisions.js';
 import { dependentsOf } from '../lineage/dependents.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
@@ -292,5 +293,5 @@ function askedAgain(step: StepDoc, now: number, policy: RecoveryPolicy): Recover
 }
 
 function isWindowOver(step: StepDoc, now: number, policy: RecoveryPolicy): boolean {
-  return windowOf(step.ref, step.terms, now, policy.marginMs) !== 'open';
+  return windowOf(refInForce(step, policy), step.terms, now, policy.marginMs) !== 'open';
 }
