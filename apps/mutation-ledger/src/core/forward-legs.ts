@@ -87,7 +87,11 @@ export const CANCELLERS = ['operator', 'approver', 'administrator'] as const;
 
 /** An agent ends no other's effect (M3): where its token gives no more, it is that of the agent who recorded the effect. */
 function mayCancel(asker: CancelMutation['envelope'], { execution }: Mutation): boolean {
-  return CANCELLERS.some((role) => asker.roles.includes(role)) || isAmong([execution.agent_id], asker);
+  return isCanceller(asker) || isAmong([execution.agent_id], asker);
+}
+
+function isCanceller({ roles }: CancelMutation['envelope']): boolean {
+  return CANCELLERS.some((role) => roles.includes(role));
 }
 
 /** Takes back an effect that is held; what was let go before is not taken back (H1). */
@@ -111,7 +115,7 @@ export function onCancel(
       { code: 'NOT_HELD', message: 'The effect is not held: it was let go, or never waited.' },
       { execution_state: mutation.execution_state, recoverability: mutation.recoverability },
     );
-  const reason: CancelReason = 'CANCELLED_BY_PERSON';
+  const reason: CancelReason = isCanceller(envelope) ? 'CANCELLED_BY_PERSON' : 'CANCELLED_BY_AGENT';
   return accepted(
     200,
     { ...answer, reason },

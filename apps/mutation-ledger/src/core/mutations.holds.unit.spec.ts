@@ -167,7 +167,8 @@ describe.each(WAYS)('an effect that is left to the ledger, $way', ({ isRebuilt }
   ])('is cancelled by %s', (_, as) => {
     start()
       .run.when(cancel({}, ['agent'], as), NOW + 1)
-      .then(cancelled('CANCELLED_BY_PERSON'));
+      .then(cancelled('CANCELLED_BY_AGENT'))
+      .thenAnswer({ httpStatus: 200, body: { reason: 'CANCELLED_BY_AGENT' } });
   });
 
   it('is cancelled by no other agent of its tenant', () => {

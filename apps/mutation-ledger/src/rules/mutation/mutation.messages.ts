@@ -56,6 +56,8 @@ export type ReasonCode =
 /** Why a held effect was not let go. */
 export type CancelReason =
   | 'CANCELLED_BY_PERSON'
+  /** Whoever took it back may do so for being its agent alone. */
+  | 'CANCELLED_BY_AGENT'
   | 'REF_INVALIDATED'
   | 'ROLLED_BACK'
   | 'PRECONDITION_FAILED'
