@@ -21,6 +21,13 @@ export interface Way {
 
 /** What may be said about a question, and what each word does; one question is not another's, whatever they have in common. */
 export function waysOf(row: Row): readonly Way[] {
+  const phase = textIn(row, 'phase');
+  // What has happened may be let stand also after a no: until then its run is held up by it.
+  if (phase === 'denied' && textIn(row, 'about') === 'overrun') return waysOfOverrun().slice(0, 1);
+  return phase === 'open' ? waysWhileOpen(row) : [];
+}
+
+function waysWhileOpen(row: Row): readonly Way[] {
   switch (textIn(row, 'about')) {
     case 'ceiling':
       return waysOfCeiling(raisesOf(row));
@@ -34,10 +41,7 @@ export function waysOf(row: Row): readonly Way[] {
         { word: 'refuse', name: 'Refuse', happens: ['The ceiling stays as it is.'] },
       ];
     case 'overrun':
-      return [
-        { word: 'allow', name: 'Accept', happens: [...OVERRUN, 'You say that it is all right.'] },
-        { word: 'refuse', name: 'Object', happens: [...OVERRUN, 'You say that it is not; nothing is undone by that.'] },
-      ];
+      return waysOfOverrun();
     case 'unsettled':
       return [
         {
@@ -53,6 +57,25 @@ export function waysOf(row: Row): readonly Way[] {
 }
 
 const OVERRUN = ['It was done before anybody was asked, and its debt stays counted in full.'];
+
+function waysOfOverrun(): readonly Way[] {
+  return [
+    {
+      word: 'allow',
+      name: 'Accept',
+      happens: [...OVERRUN, 'You say that it is all right. Its run may reserve again, once no other one holds it up.'],
+    },
+    {
+      word: 'refuse',
+      name: 'Object',
+      happens: [
+        ...OVERRUN,
+        'You say that it is not; nothing is undone by that.',
+        'Its run reserves nothing more until somebody accepts it.',
+      ],
+    },
+  ];
+}
 
 function waysOfCeiling(raises: readonly string[]): readonly Way[] {
   return [

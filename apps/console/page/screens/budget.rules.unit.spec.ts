@@ -34,7 +34,7 @@ describe('a question of the accountant', () => {
 
   it('about a ceiling that would be raised says from what to what and for how long, and offers nothing for once', () => {
     const said = (proposal: object) =>
-      waysOf({ about: 'raise', proposal }).map(({ word, happens }) => [word, happens[0]]);
+      waysOf({ about: 'raise', phase: 'open', proposal }).map(({ word, happens }) => [word, happens[0]]);
     const plain = (proposal: object) => JSON.stringify(said(proposal)).replaceAll('\u00a0', ' ');
     expect(plain(PROPOSAL)).toBe(
       JSON.stringify([
@@ -53,9 +53,21 @@ describe('a question of the accountant', () => {
     ['unsettled', ['allow', 'refuse'], /another while/],
     ['something newer', [], undefined],
   ])('about %s offers %j, each in words of its own', (about, words, first) => {
-    const ways = waysOf({ about, exceeded: [EXCESS] });
+    const ways = waysOf({ about, phase: 'open', exceeded: [EXCESS] });
     expect(ways.map(({ word }) => word)).toEqual(words);
     expect(ways[0]?.happens[0] ?? '').toMatch(first ?? /^$/);
+  });
+
+  it('that is an overrun says what a no holds up, and may be accepted also after it; nothing else may', () => {
+    const [, no] = waysOf({ about: 'overrun', phase: 'open' });
+    expect(no?.happens).toContain('Its run reserves nothing more until somebody accepts it.');
+    const after = (about: string, phase: string) => waysOf({ about, phase }).map(({ name }) => name);
+    expect(after('overrun', 'denied')).toEqual(['Accept']);
+    expect([after('overrun', 'approved'), after('ceiling', 'denied'), after('unsettled', 'denied')]).toEqual([
+      [],
+      [],
+      [],
+    ]);
   });
 
   it('is looked for among those that wait first, in its run or in none', () => {

@@ -9,7 +9,6 @@ import { at, digestIn } from './verbs.js';
 const KEYS = { allow: 'a', 'raise once': undefined, refuse: 'd' } as const;
 
 export function budgetVerbs(row: Row): readonly Verb[] {
-  if (textIn(row, 'phase') !== 'open') return [];
   const id = textIn(row, 'escalation_id') ?? '';
   // Somebody of all tenants says whose it is.
   const tenant = textIn(row, 'tenant');

@@ -7,34 +7,47 @@ import { agreement } from './review.rules.js';
 import { at, digestIn } from './verbs.js';
 
 export function forwardVerbs(row: Row, id: string): readonly Verb[] {
-  if (textIn(row, 'phase') !== 'awaiting') return [];
-  return [
-    {
-      name: 'Approve',
-      key: 'a',
-      isMain: true,
-      happens: [...leadsTo(row), 'You agree to what is on the screen and to nothing else.'],
-      send: ({ reason, key }) =>
-        commanded(
-          recoveries.POST('/v1/forward-approvals/{id}/approve', {
-            ...at(id, key),
-            body: { action_digest: digestIn(row), reason },
-          }),
-        ),
-    },
-    {
-      name: 'Deny',
-      key: 'd',
-      happens: ['The agent is told no and does not act.'],
-      send: ({ reason, key }) =>
-        commanded(
-          recoveries.POST('/v1/forward-approvals/{id}/deny', {
-            ...at(id, key),
-            body: { action_digest: digestIn(row), reason },
-          }),
-        ),
-    },
-  ];
+  const phase = textIn(row, 'phase');
+  if (phase === 'awaiting') return [approve(row, id), deny(row, id, ['The agent is told no and does not act.'])];
+  // An approval is taken back as long as nobody has used it.
+  return phase === 'approved'
+    ? [
+        deny(row, id, [
+          'What was agreed to is taken back. Unless it is used first, the agent is told no and does not act.',
+        ]),
+      ]
+    : [];
+}
+
+function approve(row: Row, id: string): Verb {
+  return {
+    name: 'Approve',
+    key: 'a',
+    isMain: true,
+    happens: [...leadsTo(row), 'You agree to what is on the screen and to nothing else.'],
+    send: ({ reason, key }) =>
+      commanded(
+        recoveries.POST('/v1/forward-approvals/{id}/approve', {
+          ...at(id, key),
+          body: { action_digest: digestIn(row), reason },
+        }),
+      ),
+  };
+}
+
+function deny(row: Row, id: string, happens: readonly string[]): Verb {
+  return {
+    name: 'Deny',
+    key: 'd',
+    happens,
+    send: ({ reason, key }) =>
+      commanded(
+        recoveries.POST('/v1/forward-approvals/{id}/deny', {
+          ...at(id, key),
+          body: { action_digest: digestIn(row), reason },
+        }),
+      ),
+  };
 }
 
 /** What agreeing leads to: nothing yet where others have to agree as well. */

@@ -10,7 +10,7 @@ describe('an item', () => {
   it.each([
     ['task', { phase: 'done', task_kind: 'support' }],
     ['incident', { phase: 'closed' }],
-    ['forward_approval', { phase: 'approved' }],
+    ['forward_approval', { phase: 'used' }],
     ['rollback', { phase: 'rejected', judged: { verdict: 'rejected' } }],
     ['rollback', { phase: 'marked', judged: { verdict: 'confirmed' } }],
     ['rollback', { phase: 'reviewed', judged: null }],
@@ -25,6 +25,8 @@ describe('an item', () => {
     ['task', { phase: 'open', task_kind: 'support' }, ['Close the task']],
     ['incident', { phase: 'open' }, ['Close the incident']],
     ['forward_approval', { phase: 'awaiting' }, ['Approve', 'Deny']],
+    ['forward_approval', { phase: 'approved' }, ['Deny']],
+    ['budget', { about: 'overrun', phase: 'denied' }, ['Accept']],
     ['rollback', { phase: 'held', judged: null, beyond: {} }, ['Confirm', 'Reject']],
     ['rollback', { phase: 'beyond', judged: null }, ['Judge']],
     ['delivery', { phase: 'overdue' }, ['I have dealt with it']],

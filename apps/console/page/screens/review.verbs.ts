@@ -73,7 +73,8 @@ const VERBS: Readonly<Record<string, VerbOf>> = {
     name: 'Retry',
     happens: [
       ...consequence(seen),
-      'It is reconciled first and sent under the same key, so that it cannot take effect twice.',
+      'A worker looks first whether an earlier attempt has undone it.',
+      'A tool that takes keys is sent the same one and acts once; one that takes none may act twice.',
       'Whoever has to agree is asked anew.',
     ],
     send: ({ reason, key }) =>
