@@ -43,15 +43,16 @@ const MACHINES = [
     start: 'planned',
     ends: 'RECOVERABILITY_ENDS',
     about:
-      'What can be done about it. The clock alone moves `reversal_available` to `reversal_expired`; only an observation makes `compensated`.',
+      'What can be done about it. The clock, or an event that closes the window, moves `reversal_available` to `reversal_expired`; only an observation makes `compensated`.',
   },
   {
     title: 'A rollback',
     file: 'apps/mutation-ledger/dist/rules/rollback/rollback.transitions.js',
     table: 'ROLLBACK_PHASE_AFTER',
-    start: 'opened',
+    start: ['opened', 'held', 'beyond', 'marked'],
     ends: 'ROLLBACK_ENDS',
-    about: 'Asked of the ledger until the commit is marked; a person is asked when that takes too long.',
+    about:
+      'Asked of the ledger until the commit is marked; a person is asked when that takes too long. Its first record may as well hold it, leave it to a person beyond the bound, or mark the commit at once.',
   },
   {
     title: 'An undo',
@@ -153,7 +154,7 @@ function diagram(cells, start, ended) {
       if (to !== null) moves.set(`${from} --> ${to}`, [...(moves.get(`${from} --> ${to}`) ?? []), event]);
   }
   const lines = [...moves].map(([arrow, events]) => `  ${arrow} : ${events.join(', ')}`);
-  const first = start === null ? [] : [`  [*] --> ${start}`];
+  const first = [start ?? []].flat().map((state) => `  [*] --> ${state}`);
   return [
     '```mermaid',
     'stateDiagram-v2',
