@@ -191,4 +191,13 @@ export const BREAKS: readonly Break[] = [
     find: "(['tenant', 'version', 'digest'] as const).every",
     replace: "(['digest'] as const).every",
   },
+  {
+    id: 'console-freeze-not-held',
+    requirement: 'console/held',
+    spec: 'apps/console/page/screens/autonomy.verbs.unit.spec.ts',
+    test: 'a word on what an agent has earned freezes what its person read as free, whatever it is by now, and is not sent where it is another by now',
+    file: 'apps/console/page/screens/autonomy.verbs.ts',
+    find: 'forRoles([{ ...freeze(id), still }]',
+    replace: 'forRoles([freeze(id)]',
+  },
 ];

@@ -1,27 +1,26 @@
 // What one agent has earned at one kind of task: the eight signals, what holds it, how it came about, and a person's word on it.
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { ReactNode } from 'react';
-import { budgets, commanded } from '../api/clients.js';
+import { budgets } from '../api/clients.js';
 import { rowQuery, rowsQuery } from '../api/lists.js';
 import { numberIn, rowsIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
-import { isOneOf, usePerson } from '../app/session.js';
+import { usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
-import type { Verb } from '../parts/verb.js';
+import { useHeld } from '../parts/held.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { Card, Fact, Facts, Parts, Tag, Text, Time } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
-import { at } from './verbs.js';
+import { isSameStanding, standingVerb } from './autonomy.verbs.js';
 
 const CHANGES_MAX = 200;
 
 export function AutonomyScreen(): ReactNode {
   const { id } = useParams({ from: '/autonomy/$id' });
-  const { data, error } = useQuery(
+  const { data, error, refetch } = useQuery(
     rowQuery('budgets', ['autonomy', id], () => budgets.GET('/v1/autonomy/{id}', { params: { path: { id } } })),
   );
   if (data === undefined)
@@ -35,7 +34,7 @@ export function AutonomyScreen(): ReactNode {
         </h1>
         <p className="lead">{standingOf(data)}</p>
       </header>
-      <Ways row={data} id={id} />
+      <Ways row={data} id={id} read={async () => (await refetch({ throwOnError: true })).data} />
       <Card title="Why">
         <Held row={data} />
         <Listing
@@ -126,35 +125,30 @@ function Changes({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-function Ways({ row, id }: { readonly row: Row; readonly id: string }): ReactNode {
-  const [isOpen, setOpen] = useState(false);
-  const person = usePerson();
-  const verb = textIn(row, 'frozen_by') === null ? freeze(id) : unfreeze(id);
-  const may = isOneOf(person, verb.name === 'Freeze' ? ['operator', ...DECIDERS] : DECIDERS);
+interface WaysProps {
+  readonly row: Row;
+  readonly id: string;
+  readonly read: () => Promise<Row | undefined>;
+}
+
+/** Whoever freezes it, or lets it go, is held to what they read: another may have been first. */
+function Ways({ row, id, read }: WaysProps): ReactNode {
+  const { name, seen, isChanged, open } = useHeld(row, isSameStanding);
+  const verbs = standingVerb({ seen, id, read }, usePerson().roles);
   return (
     <Card title="What you can do">
-      <Decision
-        verb={may ? verb : { ...verb, blocked: 'None of your roles may do this.' }}
-        about={`autonomy.${id}`}
-        isOpen={isOpen}
-        onOpen={setOpen}
-      />
+      {verbs.map((verb) => (
+        <Decision
+          key={verb.name}
+          verb={verb}
+          about={`autonomy.${id}`}
+          isOpen={name === verb.name}
+          isChanged={name === verb.name && isChanged}
+          onOpen={(opens) => {
+            open(opens ? verb.name : null);
+          }}
+        />
+      ))}
     </Card>
   );
 }
-
-const DECIDERS = ['approver', 'administrator'];
-
-const freeze = (id: string): Verb => ({
-  name: 'Freeze',
-  happens: ['The agent rises no further at this kind of task. It may still fall.', 'What it does meanwhile goes on.'],
-  send: ({ reason, key }) => commanded(budgets.POST('/v1/autonomy/{id}/freeze', { ...at(id, key), body: { reason } })),
-});
-
-const unfreeze = (id: string): Verb => ({
-  name: 'Unfreeze',
-  isMain: true,
-  happens: ['The agent rises again as far as its score reaches, at the next signal or judgement.'],
-  send: ({ reason, key }) =>
-    commanded(budgets.POST('/v1/autonomy/{id}/unfreeze', { ...at(id, key), body: { reason } })),
-});
