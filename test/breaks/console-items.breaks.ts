@@ -200,4 +200,13 @@ export const BREAKS: readonly Break[] = [
     find: 'forRoles([{ ...freeze(id), still }]',
     replace: 'forRoles([freeze(id)]',
   },
+  {
+    id: 'console-blind-is-live',
+    requirement: 'console/live',
+    spec: 'apps/console/src/live/positions.unit.spec.ts',
+    test: 'a service whose database is away is away, though its status is answered, where a loop of it waits for that; all of it has moved once that is over',
+    file: 'apps/console/src/live/positions.ts',
+    find: 'if (!read.success || isBlind(read.data)) return null;',
+    replace: 'if (!read.success) return null;',
+  },
 ];

@@ -150,5 +150,13 @@ const LOOP = z.object({
   waiting: z.optional(z.number()),
   problem: z.nullish(text),
 });
-export const STATUS = z.object({ detail: z.object({ problem: z.nullish(text), loops: z.optional(z.array(LOOP)) }) });
+export const STATUS = z.object({
+  /** Absent where each loop says for itself. */
+  ready: z.optional(z.boolean()),
+  detail: z.object({
+    in_the_way: z.nullish(z.object({ code: text, detail: text })),
+    loops: z.optional(z.array(LOOP)),
+  }),
+});
+export type Status = z.infer<typeof STATUS>;
 export type Loop = z.infer<typeof LOOP>;

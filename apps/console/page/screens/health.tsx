@@ -26,6 +26,8 @@ import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { Card, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
+import { troubleOf } from './health.rules.js';
+import type { Trouble as ServiceTrouble } from './health.rules.js';
 import { Switches } from './switches.tsx';
 
 const STATUS_OF = {
@@ -91,9 +93,16 @@ const LOOPS: readonly Column<LoopRow>[] = [
   },
 ];
 
+/** No record moves when a loop halts, or what it waits for comes back. */
+const AGAIN_MS = 5_000;
+
 function Loops(): ReactNode {
   const all = useQueries({
-    queries: EDGES.map((edge) => ({ queryKey: [edge, 'status'], queryFn: () => answered(STATUS, STATUS_OF[edge]()) })),
+    queries: EDGES.map((edge) => ({
+      queryKey: [edge, 'status'],
+      queryFn: () => answered(STATUS, STATUS_OF[edge]()),
+      refetchInterval: AGAIN_MS,
+    })),
   });
   const rows = all.flatMap(({ data }, index) =>
     (data?.detail.loops ?? []).map((loop): LoopRow => ({ ...loop, edge: EDGES[index] ?? 'ledger' })),
@@ -101,8 +110,16 @@ function Loops(): ReactNode {
   const isReading = all.some(({ isPending }) => isPending);
   return (
     <Card title="Loops">
-      {all.map(({ error }, index) =>
-        error === null ? null : <Away key={EDGES[index]} edge={EDGES[index] ?? 'ledger'} cause={error} />,
+      {all.map(({ data, error }, index) =>
+        error === null ? (
+          <Unwell
+            key={EDGES[index]}
+            edge={EDGES[index] ?? 'ledger'}
+            trouble={data === undefined ? null : troubleOf(data)}
+          />
+        ) : (
+          <Away key={EDGES[index]} edge={EDGES[index] ?? 'ledger'} cause={error} />
+        ),
       )}
       {isReading && rows.length === 0 ? <Waiting what="how the services are" /> : null}
       <Listing
@@ -114,6 +131,18 @@ function Loops(): ReactNode {
         none="No loop has answered yet."
       />
     </Card>
+  );
+}
+
+function Unwell({ edge, trouble }: { readonly edge: EdgeName; readonly trouble: ServiceTrouble | null }): ReactNode {
+  if (trouble === null) return null;
+  const { says, code, detail } = trouble;
+  return (
+    <p className="notice" role="status">
+      <b>{EDGE_WORDS[edge]}</b> {says}
+      {code === null ? '.' : ': '}
+      {code === null ? null : <Code>{code}</Code>} {detail === null ? null : <Text>{detail}</Text>}
+    </p>
   );
 }
 

@@ -3,9 +3,12 @@ import { z } from 'zod';
 import { EDGE_NAMES } from '../edges/edges.js';
 import type { EdgeName } from '../edges/edges.js';
 
-/** Sequence number of the last projected record that is no reading, by `log/partition`. */
+/**
+ * Sequence number of the last projected record that is no reading, by `log/partition`; and an entry for all that is not as it
+ * should be, so that a page reads again once that changes: what it asked meanwhile may have failed.
+ */
 export type Position = Readonly<Record<string, number>>;
-/** Null for a service that does not answer. */
+/** Null for a service that does not answer, or cannot read what it would answer. */
 export type Positions = Readonly<Record<EdgeName, Position | null>>;
 
 export const NOWHERE: Positions = { contracts: null, ledger: null, recoveries: null, budgets: null, notifier: null };
@@ -16,24 +19,45 @@ const LOOP = z.object({
   partition: z.number(),
   projectedSeq: z.number(),
   movedSeq: z.number().optional(),
+  state: z.string().default('ready'),
+  problem: z.string().nullish(),
 });
+type Loop = z.infer<typeof LOOP>;
 const STATUS = z.object({
+  ready: z.boolean().optional(),
   detail: z.object({
+    in_the_way: z.object({ code: z.string() }).nullish(),
     loops: z.array(LOOP).default([]),
   }),
 });
+type Status = z.infer<typeof STATUS>;
 
-/** Reads what a service says of itself; null where that is no status. */
+/** Reads what a service says of itself; null where that is no status, or one of a service that answers no reading. */
 export function positionIn(status: unknown): Position | null {
   const read = STATUS.safeParse(status);
-  if (!read.success) return null;
-  return Object.fromEntries(
-    read.data.detail.loops.map(({ log, partition, projectedSeq, movedSeq = projectedSeq }) => [
-      `${log}/${String(partition)}`,
-      movedSeq,
-    ]),
-  );
+  if (!read.success || isBlind(read.data)) return null;
+  const { ready = true, detail } = read.data;
+  const marks = [
+    ...(ready ? [] : ['not ready']),
+    ...(detail.in_the_way ? [`in the way ${detail.in_the_way.code}`] : []),
+    ...detail.loops
+      .filter(({ state }) => state !== 'ready')
+      .map((loop) => `${placeOf(loop)} ${loop.state} ${codeOf(loop)}`),
+  ];
+  return Object.fromEntries([
+    ...detail.loops.map((loop) => [placeOf(loop), loop.movedSeq ?? loop.projectedSeq] as const),
+    ...marks.map((mark) => [mark.slice(0, NAME_MAX), 1] as const),
+  ]);
 }
+
+/** Has it not started, or is its database away? It says so itself, and answers whatever else it is asked with 503. */
+function isBlind({ ready, detail: { in_the_way: way, loops } }: Status): boolean {
+  const codes = [way?.code, ...loops.map(codeOf)];
+  return codes.includes('DATABASE_UNAVAILABLE') || (ready === false && loops.length === 0);
+}
+
+const placeOf = ({ log, partition }: Loop): string => `${log}/${String(partition)}`;
+const codeOf = ({ problem }: Loop): string => /^\w*/.exec(problem ?? '')?.[0] ?? '';
 
 export interface Moved {
   /** Services whose rows are others than before. */
@@ -69,7 +93,8 @@ export function startOf(positions: Positions): string {
 /** An address shares the 16 KB of a request's head with its cookies. */
 const START_MAX = 8_192;
 
-const POSITION = z.record(z.string().max(200), z.number()).nullable();
+const NAME_MAX = 200;
+const POSITION = z.record(z.string().max(NAME_MAX), z.number()).nullable();
 const POSITIONS = z.object({
   contracts: POSITION,
   ledger: POSITION,

@@ -65,6 +65,42 @@ describe('how far a service has come', () => {
   });
 });
 
+describe('a service whose database is away', () => {
+  const loops = [{ log: 'a', partition: 0, projectedSeq: 9, state: 'ready', problem: null }];
+  const waits = { ...loops[0], state: 'waiting', problem: 'DATABASE_UNAVAILABLE: connect ECONNREFUSED' };
+  const way = (code: string) => ({ code, detail: 'no answer' });
+
+  it.each([
+    ['a loop of it waits for that', { ready: false, detail: { loops: [...loops, waits] } }],
+    ['it has no loop and says so', { ready: false, detail: { loops: [], in_the_way: way('DATABASE_UNAVAILABLE') } }],
+    ['it has not started', { ready: false, detail: { in_the_way: way('BROKER_UNAVAILABLE') } }],
+  ])('is away, though its status is answered, where %s; all of it has moved once that is over', (_where, status) => {
+    expect(positionIn(status)).toBeNull();
+    const back = { ...at(1), ledger: positionIn({ ready: true, detail: { loops } }) };
+    expect(movedBetween(back, { ...back, ledger: positionIn(status) }).away).toContain('ledger');
+    expect(movedBetween(back, back, ['ledger']).moved).toEqual(['ledger']);
+  });
+
+  it('is not away for another trouble, and has moved with each change of that: what was asked meanwhile may have failed', () => {
+    const ledger = (status: object): Positions => ({ ...at(1), ledger: positionIn(status) });
+    const stands = [
+      { ready: true, detail: { loops } },
+      { ready: false, detail: { loops } },
+      { ready: true, detail: { loops, in_the_way: way('KEYRING_INVALID') } },
+      { ready: false, detail: { loops: [{ ...waits, problem: 'BROKER_UNAVAILABLE: no leader' }] } },
+      { ready: false, detail: { loops: [{ ...waits, problem: 'KEY_STORE_UNAVAILABLE: no host' }] } },
+      { ready: false, detail: { loops: [{ ...waits, state: 'catching_up', problem: null }] } },
+    ].map(ledger);
+    for (const [index, stand] of stands.entries())
+      for (const [other, next] of stands.entries())
+        expect(movedBetween(stand, next)).toMatchObject({
+          moved: index === other ? [] : ['ledger'],
+          away: expect.not.arrayContaining(['ledger']),
+        });
+    expect(positionsOf(eventId(stands[3] ?? NOWHERE))).toEqual(stands[3]);
+  });
+});
+
 it('a status that is none is no position', () => {
   expect(positionIn({ detail: {} })).toEqual({});
   expect(positionIn('<html>')).toBeNull();
