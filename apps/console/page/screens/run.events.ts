@@ -13,6 +13,8 @@ export interface Story {
 }
 
 export interface RunEvent {
+  /** Of this event alone, among all of its run. */
+  readonly id: string;
   readonly at: number;
   readonly kind: 'act' | 'fall' | 'plan' | 'person' | 'leg' | 'told' | 'end';
   readonly what: string;
@@ -23,24 +25,29 @@ export interface RunEvent {
 
 /** Everything that happened, the first first. */
 export function eventsOf(story: Story): readonly RunEvent[] {
-  return [
-    ...story.mutations.flatMap(ofMutation),
-    ...story.commits.flatMap(ofCommit),
-    ...story.rollbacks.flatMap(ofRollback),
-    ...story.undos.flatMap(ofUndo),
-    ...story.steps.flatMap(ofStep),
-    ...story.deliveries.flatMap(ofDelivery),
-  ].sort((a, b) => a.at - b.at);
+  return Object.entries(LISTS)
+    .flatMap(([list, { id, eventsIn }]) =>
+      story[list as keyof Story] /* its own keys */.flatMap((row) =>
+        named(`${list} ${textIn(row, 'tenant') ?? ''} ${textIn(row, id) ?? ''}`, eventsIn(row)),
+      ),
+    )
+    .sort((a, b) => a.at - b.at);
 }
 
-type Told = Omit<RunEvent, 'at' | 'hash' | 'who'> & { readonly who?: string | null; readonly hash?: string | null };
+type Unnamed = Omit<RunEvent, 'id'>;
+
+function named(row: string, events: readonly Unnamed[]): readonly RunEvent[] {
+  return events.map((one, index) => ({ ...one, id: `${row} ${index}` }));
+}
+
+type Told = Omit<Unnamed, 'at' | 'hash' | 'who'> & { readonly who?: string | null; readonly hash?: string | null };
 
 /** One event, where its instant is known. */
-function event(at: number | null, told: Told): readonly RunEvent[] {
+function event(at: number | null, told: Told): readonly Unnamed[] {
   return at === null ? [] : [{ who: null, hash: null, ...told, at }];
 }
 
-function ofMutation(row: Row): readonly RunEvent[] {
+function ofMutation(row: Row): readonly Unnamed[] {
   const capability = textIn(row, 'capability') ?? '';
   return [
     ...event(numberIn(row, 'forward', 'since') ?? numberIn(row, 'created_at'), {
@@ -57,7 +64,7 @@ function ofMutation(row: Row): readonly RunEvent[] {
   ];
 }
 
-function ofCommit(row: Row): readonly RunEvent[] {
+function ofCommit(row: Row): readonly Unnamed[] {
   return event(numberIn(row, 'recorded_at'), {
     kind: 'act',
     what: `Checkpoint ${textIn(row, 'checkpoint', 'step_id') ?? ''}`,
@@ -67,7 +74,7 @@ function ofCommit(row: Row): readonly RunEvent[] {
   });
 }
 
-function ofRollback(row: Row): readonly RunEvent[] {
+function ofRollback(row: Row): readonly Unnamed[] {
   const said = fieldIn(row, 'evidence', 'statement', 'body');
   return [
     ...event(numberIn(row, 'evidence', 'stated_at'), {
@@ -84,7 +91,7 @@ function ofRollback(row: Row): readonly RunEvent[] {
   ];
 }
 
-function ofUndo(row: Row): readonly RunEvent[] {
+function ofUndo(row: Row): readonly Unnamed[] {
   return event(numberIn(row, 'opened_at'), {
     kind: 'person',
     what: 'An undo was asked for',
@@ -93,7 +100,7 @@ function ofUndo(row: Row): readonly RunEvent[] {
   });
 }
 
-function ofStep(row: Row): readonly RunEvent[] {
+function ofStep(row: Row): readonly Unnamed[] {
   const call = textIn(row, 'call', 'capability') ?? 'nothing that can be called';
   const agreed = listIn(row, 'approvals').flatMap((one) =>
     event(numberIn(one, 'at'), {
@@ -134,7 +141,7 @@ function ofStep(row: Row): readonly RunEvent[] {
   ];
 }
 
-function ofDelivery(row: Row): readonly RunEvent[] {
+function ofDelivery(row: Row): readonly Unnamed[] {
   const who = textIn(row, 'consumer');
   return [
     ...event(numberIn(row, 'rolled_back_at'), {
@@ -151,3 +158,15 @@ function ofDelivery(row: Row): readonly RunEvent[] {
     }),
   ];
 }
+
+/** By the list: the column that names its rows, and what happened by one of them. */
+const LISTS: Readonly<
+  Record<keyof Story, { readonly id: string; readonly eventsIn: (row: Row) => readonly Unnamed[] }>
+> = {
+  mutations: { id: 'mutation_id', eventsIn: ofMutation },
+  commits: { id: 'commit_id', eventsIn: ofCommit },
+  rollbacks: { id: 'rollback_id', eventsIn: ofRollback },
+  undos: { id: 'undo_id', eventsIn: ofUndo },
+  steps: { id: 'step_id', eventsIn: ofStep },
+  deliveries: { id: 'delivery_id', eventsIn: ofDelivery },
+};

@@ -13,4 +13,26 @@ describe('the timeline of a run', () => {
     const rollbacks = [{ evidence: { stated_at: 1, source: 'warehouse', ...evidence } }];
     expect(eventsOf({ ...NOTHING, rollbacks })[0]).toMatchObject({ who: 'warehouse', detail });
   });
+
+  it('has a name of its own for each event, also of steps that were planned in one instant', () => {
+    const steps = ['step_1', 'step_2', 'step_3'].map((step_id) => ({
+      step_id,
+      decided_at: 5,
+      decision: 'request_approval',
+      approvals: ['mira', 'omar'].map((by) => ({ by, at: 7, reason: 'fine' })),
+    }));
+    const deliveries = ['a', 'b'].map((delivery_id) => ({
+      delivery_id,
+      rolled_back_at: 5,
+      mode: 'event',
+      consumer: 'c',
+    }));
+    const events = eventsOf({ ...NOTHING, steps, deliveries });
+    expect(events.map(({ what }) => what).sort()).toEqual([
+      ...Array.from({ length: 6 }, () => 'Agreed'),
+      ...Array.from({ length: 3 }, () => 'Planned'),
+      ...Array.from({ length: 2 }, () => 'Told'),
+    ]);
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  });
 });

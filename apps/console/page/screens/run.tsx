@@ -139,8 +139,8 @@ function Lacks({ told, isInTrouble }: { readonly told: Told; readonly isInTroubl
 function Timeline({ events }: { readonly events: readonly RunEvent[] }): ReactNode {
   return (
     <ol className="timeline">
-      {events.map(({ at, what, who, detail, kind, hash }) => (
-        <li key={`${at} ${what} ${detail}`} className={kind}>
+      {events.map(({ id, at, what, who, detail, kind, hash }) => (
+        <li key={id} className={kind}>
           <Time at={at} />
           <b>{inert(what)}</b> {who === null ? null : <Text>{who}</Text>}
           <div className="quiet">
