@@ -209,4 +209,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (!read.success || isBlind(read.data)) return null;',
     replace: 'if (!read.success) return null;',
   },
+  {
+    id: 'console-denial-untold',
+    requirement: 'console/story',
+    spec: 'apps/console/page/screens/run.events.unit.spec.ts',
+    test: 'the timeline of a run says who denied a step, who closed it, and why',
+    file: 'apps/console/page/screens/run.events.ts',
+    find: '...wordsOn(row),',
+    replace: '',
+  },
 ];

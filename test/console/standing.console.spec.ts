@@ -51,3 +51,34 @@ describe('the window that freezes an agent', () => {
     TAKES_AT_MOST_MS,
   );
 });
+
+describe('what happened to a run', () => {
+  it(
+    'shows each planned step once, and who denied one with why, on its page and on that of its run',
+    async () => {
+      const { system } = desk;
+      const runId = `run-${system.word()}`;
+      for (let refunds = 0; refunds < 3; refunds += 1) await system.refund({ run: runId });
+      const { page } = await takeSeat(desk.browser);
+      await signInAs(page, system.console, 'mira', `/runs/${runId}`);
+      await page.getByText('The way back was bound').first().waitFor();
+      const asked = { run_id: runId, reason: 'the customer changed their mind' };
+      await system.post('ledger', '/v1/undos', asked, { subject: 'asha', roles: ['requester'] });
+      const steps = await until('three reviews', async () => {
+        const rows = itemsOf(await system.get('orchestrator', `/v1/reviews?run_id=${runId}`));
+        return rows.filter(({ phase }) => phase === 'awaiting_approval').length === 3 ? rows : null;
+      });
+      const id = String(steps[0]?.['step_id']);
+      const { action_digest } = await system.get('orchestrator', `/v1/reviews/${id}`);
+      await system.post('orchestrator', `/v1/steps/${id}/deny`, { action_digest, reason: 'the customer keeps it' });
+      await page.getByText('the customer keeps it').waitFor();
+      expect(await page.getByText('Denied', { exact: true }).count()).toBe(1);
+      expect(await page.getByText('Planned', { exact: true }).count()).toBe(3);
+      await page.goto(`${system.console}/reviews/${id}`);
+      const agreed = page.getByRole('region', { name: 'Who agreed' });
+      await agreed.getByText('the customer keeps it').waitFor();
+      expect(await agreed.textContent()).toContain('Denied by mira');
+    },
+    TAKES_AT_MOST_MS,
+  );
+});

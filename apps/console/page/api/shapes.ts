@@ -128,6 +128,8 @@ export const REVIEW = z.object({
     required: z.number(),
     why_two: textOrNull,
   }),
+  /** When and why is absent of a step that was denied before that was kept. */
+  denied: z.nullish(z.object({ by: text, at: z.optional(z.number()), reason: z.optional(text) })),
   action_digest: textOrNull,
   time_left_ms: instant,
   lookalikes: z.array(z.array(text)),

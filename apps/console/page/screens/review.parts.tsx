@@ -182,11 +182,28 @@ export function Proposed({ review }: Props): ReactNode {
   );
 }
 
+function Denied({ review: { denied } }: Props): ReactNode {
+  if (!denied) return null;
+  return (
+    <p className="notice">
+      Denied by{' '}
+      <b>
+        <Text>{denied.by}</Text>
+      </b>
+      {denied.at === undefined ? '' : ' '}
+      {denied.at === undefined ? null : <Time at={denied.at} />}
+      {denied.reason === undefined ? '.' : ': '}
+      {denied.reason === undefined ? null : <Text>{denied.reason}</Text>}
+    </p>
+  );
+}
+
 export function Agreed({ review }: Props): ReactNode {
   const { given, required, why_two: whyTwo } = review.approvals;
   const open = Math.max(0, required - given.length);
   return (
     <Card title="Who agreed">
+      <Denied review={review} />
       {given.length === 0 ? <p>Nobody yet.</p> : null}
       <ul>
         {given.map(({ by, at, reason }) => (

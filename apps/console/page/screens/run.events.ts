@@ -27,9 +27,8 @@ export interface RunEvent {
 export function eventsOf(story: Story): readonly RunEvent[] {
   return Object.entries(LISTS)
     .flatMap(([list, { id, eventsIn }]) =>
-      story[list as keyof Story] /* its own keys */.flatMap((row) =>
-        named(`${list} ${textIn(row, 'tenant') ?? ''} ${textIn(row, id) ?? ''}`, eventsIn(row)),
-      ),
+      story[list as keyof Story] /* its own keys */
+        .flatMap((row) => named(`${list} ${textIn(row, 'tenant') ?? ''} ${textIn(row, id) ?? ''}`, eventsIn(row))),
     )
     .sort((a, b) => a.at - b.at);
 }
@@ -102,6 +101,7 @@ function ofUndo(row: Row): readonly Unnamed[] {
 
 function ofStep(row: Row): readonly Unnamed[] {
   const call = textIn(row, 'call', 'capability') ?? 'nothing that can be called';
+  const isByHand = textIn(row, 'resolved', 'by') !== null;
   const agreed = listIn(row, 'approvals').flatMap((one) =>
     event(numberIn(one, 'at'), {
       kind: 'person',
@@ -134,9 +134,28 @@ function ofStep(row: Row): readonly Unnamed[] {
     ...seen,
     ...event(numberIn(row, 'last', 'at'), {
       kind: 'end',
-      what: codeWords(textIn(row, 'phase') ?? ''),
+      what: codeWords((isByHand ? textIn(row, 'last', 'outcome') : textIn(row, 'phase')) ?? ''),
       detail: codeWords(textIn(row, 'last', 'reason') ?? ''),
       hash: textIn(row, 'decision_record', 'record_hash'),
+    }),
+    ...wordsOn(row),
+  ];
+}
+
+/** What people said against it, and how one of them closed it. */
+function wordsOn(row: Row): readonly Unnamed[] {
+  return [
+    ...event(numberIn(row, 'denied_for', 'at'), {
+      kind: 'person',
+      what: 'Denied',
+      who: textIn(row, 'denied_by'),
+      detail: textIn(row, 'denied_for', 'reason') ?? '',
+    }),
+    ...event(numberIn(row, 'resolved', 'at'), {
+      kind: 'person',
+      what: 'Closed by hand',
+      who: textIn(row, 'resolved', 'by'),
+      detail: `${codeWords(textIn(row, 'resolved', 'resolution') ?? '')}: ${textIn(row, 'resolved', 'reason') ?? ''}`,
     }),
   ];
 }

@@ -35,4 +35,18 @@ describe('the timeline of a run', () => {
     ]);
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   });
+
+  it('says who denied a step, who closed it, and why', () => {
+    const denied = { step_id: 's', denied_by: 'omar', denied_for: { at: 8, reason: 'the customer keeps it' } };
+    const resolved = { by: 'pia', at: 9, resolution: 'accepted', reason: 'as agreed' };
+    const last = { at: 3, outcome: 'failed', reason: 'STEP_FAILED' };
+    const toldOf = (step: object) =>
+      eventsOf({ ...NOTHING, steps: [{ ...step }] }).map(({ at, what, who, detail }) => [at, what, who, detail]);
+    expect(toldOf({ ...denied, phase: 'resolved', last, resolved })).toEqual([
+      [3, 'failed', null, expect.any(String)],
+      [8, 'Denied', 'omar', 'the customer keeps it'],
+      [9, 'Closed by hand', 'pia', 'accepted: as agreed'],
+    ]);
+    expect(toldOf({ step_id: 's', phase: 'compensated', last, resolved: null })[0]?.[1]).toBe('compensated');
+  });
 });
