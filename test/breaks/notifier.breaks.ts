@@ -410,4 +410,13 @@ export const BREAKS: readonly Break[] = [
     find: "  'RECORD_TOO_LARGE',",
     replace: '',
   },
+  {
+    id: 'notifier-link-without-a-login',
+    requirement: 'console/notices',
+    spec: 'apps/notifier/src/rules/webhook/body.decisions.unit.spec.ts',
+    test: 'a body shows a person a step at its review, where there is a console',
+    file: 'apps/notifier/src/rules/webhook/body.decisions.ts',
+    find: 'if (bases.console !== undefined) return screensOf(item, bases.console);',
+    replace: '',
+  },
 ];

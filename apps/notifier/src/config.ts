@@ -1,5 +1,5 @@
 // Environment of the notifier.
-import { integer, url } from '@recourse/config';
+import { integer, optional, url } from '@recourse/config';
 import type { ConfigOf } from '@recourse/config';
 import { EDGE_CONFIG } from '@recourse/service';
 import { endpointsFile } from './endpoints.config.js';
@@ -24,6 +24,12 @@ export const CONFIG = {
     doc: 'Address of the budget accountant, as people reach it: links lead there.',
     ...HTTP,
   }),
+  consoleUrl: optional(
+    url('RECOURSE_CONSOLE_URL', {
+      doc: 'Address of the console, as browsers reach it: where it is set, links lead there, and to no service.',
+      ...HTTP,
+    }),
+  ),
   timeoutMs: integer('RECOURSE_WEBHOOK_TIMEOUT_MS', {
     doc: 'Longest a receiver may take to answer.',
     min: 100,

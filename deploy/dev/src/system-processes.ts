@@ -163,6 +163,7 @@ export function notifierProcesses(plan: Planning): readonly ProcessSpec[] {
         RECOURSE_LEDGER_URL: urls.ledger,
         RECOURSE_RECOVERIES_URL: urls.orchestrator,
         RECOURSE_BUDGET_URL: urls.budget,
+        ...(CONSOLE in ports ? { RECOURSE_CONSOLE_URL: urls.console } : {}),
         ...notifierEnv,
       },
     },

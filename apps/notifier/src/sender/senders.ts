@@ -24,6 +24,7 @@ export function sendersOf(parts: SendingParts, store: NotifierStore): NotifierOp
       ledger: withoutSlash(config.ledgerUrl),
       recoveries: withoutSlash(config.recoveriesUrl),
       budgets: withoutSlash(config.budgetUrl),
+      console: config.consoleUrl === undefined ? undefined : withoutSlash(config.consoleUrl),
     },
     timeoutMs: config.timeoutMs,
     now: Date.now,

@@ -12,6 +12,8 @@ export interface LinkBases {
   readonly ledger: string;
   readonly recoveries: string;
   readonly budgets: string;
+  /** Where people look at items and decide; where there is none, links lead to the interfaces of the services. */
+  readonly console?: string | undefined;
 }
 
 /** Body of a notice in a shape. */
@@ -143,11 +145,39 @@ const BASE_OF = {
   autonomy: 'budgets',
   ceiling: 'budgets',
   escalation: 'budgets',
-} as const satisfies Record<ThingKind, keyof LinkBases>;
+} as const satisfies Record<ThingKind, Exclude<keyof LinkBases, 'console'>>;
 
-function linksOf(item: NoticeItem, bases: LinkBases): { readonly item: string; readonly run: string } {
+interface Links {
+  readonly item: string;
+  readonly run: string;
+}
+
+function linksOf(item: NoticeItem, bases: LinkBases): Links {
+  if (bases.console !== undefined) return screensOf(item, bases.console);
   return {
     item: `${bases[BASE_OF[item.thing]]}${PATH_OF[item.thing](item)}`,
     run: `${bases.recoveries}/v1/recoveries?run_id=${encodeURIComponent(item.runId)}`,
   };
+}
+
+/** Screens of things that have one of their own; the others are shown as items. */
+const SCREENS: Partial<Record<ThingKind, (item: NoticeItem) => string>> = {
+  step: ({ id }) => `/reviews/${encodeURIComponent(id)}`,
+  autonomy: ({ id }) => `/autonomy/${encodeURIComponent(id)}`,
+  parked: () => '/audit',
+  ceiling: () => '/exposure',
+  proposal: () => '/contracts',
+};
+
+/** Addresses of the console. Its search is JSON, so that a run of a name such as `true` stays a name. */
+function screensOf(item: NoticeItem, console: string): Links {
+  const { thing, kind, id, runId } = item;
+  const run = runId === '' ? '' : `?run=${encodeURIComponent(JSON.stringify(runId))}`;
+  const path = SCREENS[thing]?.(item) ?? `/items/${kind}/${encodeURIComponent(id)}${run}`;
+  return { item: `${console}${path}`, run: `${console}/runs/${segmentOf(runId)}` };
+}
+
+/** A browser follows dots alone: the console has them, and what would be taken for that, behind a tilde. */
+function segmentOf(name: string): string {
+  return encodeURIComponent(/^~*\.{1,2}$/.test(name) ? `~${name}` : name);
 }

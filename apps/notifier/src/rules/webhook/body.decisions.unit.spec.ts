@@ -138,6 +138,34 @@ describe('a body', () => {
     });
   });
 
+  it.each<readonly [string, Partial<Thing>, string, string]>([
+    ['a step at its review', { id: 'step-1' }, '/reviews/step-1', '/runs/run-1'],
+    ['an agent at what it earned', { thing: 'autonomy', id: 'a/b' }, '/autonomy/a%2Fb', '/runs/run-1'],
+    ['a parked record at the audit', { thing: 'parked' }, '/audit', '/runs/run-1'],
+    ['a ceiling at the exposure', { thing: 'ceiling', runId: '' }, '/exposure', '/runs/'],
+    ['a weaker contract at the contracts', { thing: 'proposal' }, '/contracts', '/runs/run-1'],
+    [
+      'a question at its item, of a run that reads like no text',
+      { thing: 'escalation', id: 'res-1', runId: 'true' },
+      '/items/approval/res-1?run=%22true%22',
+      '/runs/true',
+    ],
+    ['what is of no run at its item', { thing: 'trend', id: 't', runId: '' }, '/items/approval/t', '/runs/'],
+    [
+      'a run that a browser would follow',
+      { thing: 'task', id: 't', runId: '..' },
+      '/items/approval/t?run=%22..%22',
+      '/runs/~..',
+    ],
+  ])('shows a person %s, where there is a console', (_what, more, item, run) => {
+    const [one] = newsOf(undefined, { ...WAITING, ...more }, [endpoint()], PLACE).queued;
+    const console = 'https://console.example.org';
+    expect(JSON.parse(bodyOf('generic', one?.notice ?? notice, { ...BASES, console }))).toMatchObject({
+      links: { item: `${console}${item}`, run: `${console}${run}` },
+    });
+    if (one !== undefined) expect(bodyOf('slack', one.notice, { ...BASES, console })).toContain(`"${console}${item}"`);
+  });
+
   it('of a test names no item', () => {
     const { notice: test } = testOf({ name: 'chat' }, 'acme', 'n', 5);
     expect(JSON.parse(bodyOf('generic', test, BASES))).toEqual({
