@@ -218,4 +218,13 @@ export const BREAKS: readonly Break[] = [
     find: '...wordsOn(row),',
     replace: '',
   },
+  {
+    id: 'review-names-another-run',
+    requirement: 'console/names',
+    spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
+    test: 'what a review item shows keeps the name of its run as it is, which whoever reads it follows from here',
+    file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
+    find: ', run_id: step.run_id };',
+    replace: ' };',
+  },
 ];

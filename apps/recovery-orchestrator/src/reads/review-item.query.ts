@@ -4,7 +4,8 @@
 //
 // Invariants
 //   R1. Every text is rendered here, from the bytes an approval covers: nothing in it is unseen, turned around or passes for
-//       another letter, and what is long is folded with its hash.
+//       another letter, and what is long is folded with its hash. The name of its run alone is as it is: it is followed from here,
+//       and whoever shows it makes it inert.
 //   R2. What an agent wrote in prose stands apart, as not to be trusted.
 import { capabilitiesOf } from '@recourse/contract';
 import { lookAlikes, traceIdOf } from '@recourse/kernel';
@@ -32,9 +33,13 @@ import { foldedText, shownDoc } from './shown-text.js';
 
 /** Shows a step to a person. */
 export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
+  return { ...shownDoc<ReviewItem>(itemOf(step, seen)), run_id: step.run_id };
+}
+
+function itemOf(step: StepDoc, seen: Seen): ReviewItem {
   const { execution, ref } = step;
   const missing = missingOf(step);
-  return shownDoc<ReviewItem>({
+  return {
     step_id: step.step_id,
     recovery_id: step.recovery_id,
     rollback_id: step.rollback_id,
@@ -69,7 +74,7 @@ export function reviewItem(step: StepDoc, seen: Seen): ReviewItem {
     lookalikes: lookAlikes([...peopleOf(step), seen.reader]),
     may: mayBeDone(step, missing, seen),
     links: linksOf(step, seen),
-  });
+  };
 }
 
 /** Everybody the item names. */

@@ -482,6 +482,13 @@ describe('what a review item shows', () => {
     },
   );
 
+  it('keeps the name of its run as it is, which whoever reads it follows from here', () => {
+    const run_id = 'run_\u6ce8\u6587_4711';
+    const { run_id: named, links } = itemOf({ run_id });
+    expect(named).toBe(run_id);
+    expect(links.recovery.path).toBe(`/v1/recoveries?run_id=${encodeURIComponent(run_id)}`);
+  });
+
   it('escapes names and texts in arguments, evidence and observations alike', () => {
     const item = itemOf({
       execution: execution({ args: plainPayload({ 'ord\u0435r': 'a\u202eb' }), subject_ref: 'order/4711' }),
