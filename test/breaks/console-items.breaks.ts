@@ -227,4 +227,13 @@ export const BREAKS: readonly Break[] = [
     find: ', run_id: step.run_id };',
     replace: ' };',
   },
+  {
+    id: 'console-undo-by-people',
+    requirement: 'console/undo',
+    spec: 'apps/console/page/screens/undo.rules.unit.spec.ts',
+    test: 'an undo that somebody read is asked for where an effect only people can undo: cannot_be_undone, true',
+    file: 'apps/console/page/screens/undo.rules.ts',
+    find: "'cannot_be_undone', 'not_known_yet'] as const",
+    replace: "'not_known_yet'] as const",
+  },
 ];

@@ -13,7 +13,7 @@ import type { Verb } from '../parts/verb.js';
 import { Card, Code, Text, Time } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
-import { isSameUndo, previewOf, undoable, UNDO_COUNTS, undoHappens } from './undo.rules.js';
+import { isSameUndo, previewOf, UNDO_COUNTS, undoHappens, whyNoUndo } from './undo.rules.js';
 import { forRoles } from './verbs.js';
 
 interface UndoProps {
@@ -104,7 +104,7 @@ function undoVerb({ runId, tenant, preview, read }: AskProps): Verb {
     name: 'Undo this run',
     isGrave: true,
     happens: undoHappens(preview),
-    blocked: undoable(preview) === 0 ? 'There is nothing that an undo could do now.' : null,
+    blocked: whyNoUndo(preview),
     still: stillAs(preview, { read, isSame: isSameUndo }),
     send: ({ reason, key }) =>
       commanded(

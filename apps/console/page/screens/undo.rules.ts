@@ -17,6 +17,15 @@ export function undoable(preview: Row): number {
   return (numberIn(preview, 'counts', 'can_be_undone') ?? 0) + (numberIn(preview, 'counts', 'leaves_residue') ?? 0);
 }
 
+const ASKABLE = ['can_be_undone', 'leaves_residue', 'cannot_be_undone', 'not_known_yet'] as const;
+
+/** Why nothing would come of an undo; null where something would: what no tool undoes goes to a person, and what nobody knows waits. */
+export function whyNoUndo(preview: Row): string | null {
+  return ASKABLE.every((name) => (numberIn(preview, 'counts', name) ?? 0) === 0)
+    ? 'There is nothing that an undo could do now.'
+    : null;
+}
+
 export function undoHappens(preview: Row): readonly string[] {
   const [can, asked] = [undoable(preview), numberIn(preview, 'approvals_needed') ?? 0];
   return [

@@ -1,6 +1,6 @@
 // What somebody who undoes a run is held to.
 import { describe, expect, it } from '@jest/globals';
-import { isSameUndo, previewOf, tenantsIn, undoHappens, whoseOf } from './undo.rules.js';
+import { isSameUndo, previewOf, tenantsIn, undoHappens, whoseOf, whyNoUndo } from './undo.rules.js';
 
 const ITEM = {
   mutation_id: 'mut_1',
@@ -22,6 +22,17 @@ describe('an undo that somebody read', () => {
       '1 effect is compensated, last first, each as its contract says.',
       'By their contracts somebody has to agree to 1 of them first; policies, and what is too risky, may ask for more.',
     ]);
+  });
+
+  it.each([
+    ['can be undone', 'can_be_undone', true],
+    ['leaves something', 'leaves_residue', true],
+    ['only people can undo', 'cannot_be_undone', true],
+    ['nobody knows yet', 'not_known_yet', true],
+    ['is no more there', 'nothing_to_undo', false],
+    ['is being undone', 'under_way', false],
+  ])('is asked for where an effect %s: %s, %j', (_what, name, may) => {
+    expect(whyNoUndo({ counts: { can_be_undone: 0, [name]: 1 } }) === null).toBe(may);
   });
 
   it.each([
