@@ -236,4 +236,13 @@ export const BREAKS: readonly Break[] = [
     find: "'cannot_be_undone', 'not_known_yet'] as const",
     replace: "'not_known_yet'] as const",
   },
+  {
+    id: 'console-switch-of-one-name',
+    requirement: 'console/switches',
+    spec: 'apps/console/page/screens/switches.rules.unit.spec.ts',
+    test: 'a kill switch has a name of its own for each scope',
+    file: 'apps/console/page/screens/switches.rules.ts',
+    find: "haltsUndoing ? 'stop-undoing' : 'stop'",
+    replace: "haltsUndoing ? 'stop' : 'stop'",
+  },
 ];

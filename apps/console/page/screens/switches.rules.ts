@@ -16,6 +16,19 @@ export interface Stopping {
   readonly over: Over;
   /** The agent or the capability. */
   readonly what: string;
+  /** Over an agent: is what it did not undone either? */
+  readonly haltsUndoing: boolean;
+}
+
+/** What somebody typed, field by field, of whoever they are: who is of one tenant stops there. */
+export function stoppingIn(typed: Readonly<Record<string, string>>, tenant: string): Stopping {
+  const over = overIn(typed['over'] ?? '');
+  return {
+    owner: tenant === ALL ? (typed['tenant'] ?? '').trim() : tenant,
+    over,
+    what: typed['what'] ?? '',
+    haltsUndoing: over === 'agent' && typed['undoing'] === 'halts',
+  };
 }
 
 export function overIn(text: string): Over {
@@ -37,8 +50,8 @@ export function refusedSwitch({ tenant, roles }: Pick<Person, 'tenant' | 'roles'
 }
 
 /** A name of its own for whatever is stopped, as the registry takes names: two scopes are two switches. */
-export function nameOf({ over, what }: Stopping): string {
-  const said = over === 'tenant' ? 'stop-tenant' : `stop-${over}-${what.trim()}`;
+export function nameOf({ over, what, haltsUndoing }: Stopping): string {
+  const said = over === 'tenant' ? 'stop-tenant' : `${haltsUndoing ? 'stop-undoing' : 'stop'}-${over}-${what.trim()}`;
   const name = said.replaceAll(/[^\w.:@-]/g, '-');
   if (name === said && name.length <= NAME_MAX) return name;
   const tail = `-${hashOf(said)}`;
@@ -79,16 +92,17 @@ export function liftHappens(row: Row): readonly string[] {
 const HALTS: Readonly<Record<Over, string>> = {
   tenant: 'Compensations that would go out halt and appear in the inbox. Windows go on closing meanwhile.',
   capability: 'Compensations that would call it halt and appear in the inbox. Windows go on closing meanwhile.',
-  agent: 'What it did is still undone, unless you say below that this halts too. Windows go on closing meanwhile.',
+  agent: 'What it did is still undone.',
 };
+const UNDOING_HALTS = 'What it did is not undone either while this stands. Windows go on closing meanwhile.';
 
-export function stopHappens({ owner, over, what }: Stopping): readonly string[] {
+export function stopHappens({ owner, over, what, haltsUndoing }: Stopping): readonly string[] {
   const whose = ownerWords(owner);
   return [
     over === 'tenant'
       ? `Nothing of ${whose} is dispatched any more, forward or back.`
       : `Nothing of the ${over} ${inert(what.trim())} is dispatched any more, of ${whose}.`,
-    HALTS[over],
+    haltsUndoing ? UNDOING_HALTS : HALTS[over],
     'It stands until somebody lifts it.',
   ];
 }
@@ -102,7 +116,7 @@ export function notYet({ owner, over, what }: Stopping, person: Pick<Person, 'te
 
 /** What is sent. */
 export function entryOf(
-  { over, what }: Stopping,
+  { over, what, haltsUndoing }: Stopping,
   {
     by,
     reason,
@@ -113,19 +127,9 @@ export function entryOf(
   return {
     owner: by,
     doc: reason,
-    scope: over === 'agent' && fields[UNDOING.name] === 'halts' ? { ...named, halts_recovery: true } : named,
+    scope: haltsUndoing ? { ...named, halts_recovery: true } : named,
     severity: fields['severity'] ?? 'sev3',
     runbook: fields['runbook'] ?? '',
     reason,
   };
 }
-
-/** Asked of a switch over an agent. */
-export const UNDOING = {
-  name: 'undoing',
-  label: 'What it did',
-  options: [
-    ['goes_on', 'is undone as before'],
-    ['halts', 'is not undone either while this stands'],
-  ],
-} as const;

@@ -1,9 +1,18 @@
 // Whose switch is set and lifted, what is said before, and what is sent.
 import { describe, expect, it } from '@jest/globals';
-import { entryOf, liftHappens, nameOf, notYet, refusedSwitch, stopHappens, typedOf } from './switches.rules.js';
+import {
+  entryOf,
+  liftHappens,
+  nameOf,
+  notYet,
+  refusedSwitch,
+  stopHappens,
+  stoppingIn,
+  typedOf,
+} from './switches.rules.js';
 import type { Over, Stopping } from './switches.rules.js';
 
-const stopping = (over: Over, what = '', owner = 'acme'): Stopping => ({ owner, over, what });
+const stopping = (over: Over, what = '', owner = 'acme'): Stopping => ({ owner, over, what, haltsUndoing: false });
 const person = (tenant: string, ...roles: string[]) => ({ tenant, roles });
 const SAID = { by: 'olga', reason: 'why', fields: { severity: 'sev1', runbook: 'https://runbooks.example.com/stop' } };
 
@@ -54,6 +63,9 @@ describe('a kill switch', () => {
       stopping('capability', 'ops.bot'),
       stopping('agent', 'tenant'),
       stopping('tenant'),
+      // The registry takes no second scope under a name: this one is set beside the first, and both stand.
+      { ...stopping('agent', 'ops.bot'), haltsUndoing: true },
+      stopping('agent', 'undoing-ops.bot'),
     ];
     expect(new Set(scopes.map(nameOf)).size).toBe(scopes.length);
     expect(nameOf(stopping('capability', ' payments.refund '))).toBe('stop-capability-payments.refund');
@@ -65,15 +77,20 @@ describe('a kill switch', () => {
 
   it('over an agent halts the undoing of what it did only where somebody chose that, and says so', () => {
     const agent = stopping('agent', 'bot');
+    const whole = { ...agent, haltsUndoing: true };
     expect(entryOf(agent, SAID).scope).toEqual({ over: 'agent', agent: 'bot' });
-    expect(entryOf(agent, { ...SAID, fields: { ...SAID.fields, undoing: 'halts' } }).scope).toEqual({
-      over: 'agent',
-      agent: 'bot',
-      halts_recovery: true,
-    });
-    expect(stopHappens(agent)[1]).toMatch(/is still undone, unless/);
+    expect(entryOf(whole, SAID).scope).toEqual({ over: 'agent', agent: 'bot', halts_recovery: true });
+    expect(stopHappens(agent)[1]).toMatch(/is still undone/);
+    expect(stopHappens(whole)[1]).toMatch(/is not undone either/);
     expect(stopHappens(stopping('capability', 'a.b'))[1]).toMatch(/would call it halt/);
     expect(stopHappens(stopping('tenant'))[1]).toMatch(/would go out halt/);
-    expect(entryOf(stopping('tenant'), { ...SAID, fields: { undoing: 'halts' } }).scope).toEqual({ over: 'tenant' });
+  });
+
+  it('is what somebody typed, at the tenant they are of, and halts no undoing but that of an agent', () => {
+    const typed = { over: 'agent', what: 'bot', undoing: 'halts', tenant: ' globex ' };
+    expect(stoppingIn(typed, 'acme')).toEqual({ owner: 'acme', over: 'agent', what: 'bot', haltsUndoing: true });
+    expect(stoppingIn(typed, '*').owner).toBe('globex');
+    expect(stoppingIn({ ...typed, over: 'tenant' }, 'acme').haltsUndoing).toBe(false);
+    expect(stoppingIn({}, 'acme')).toEqual(stopping('capability'));
   });
 });

@@ -8,6 +8,7 @@ import { numberIn, textIn } from '../api/rows.js';
 import type { Person, Row } from '../api/shapes.js';
 import { usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
+import { useDraft } from '../parts/draft.js';
 import type { Verb } from '../parts/verb.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
@@ -17,15 +18,13 @@ import {
   liftHappens,
   nameOf,
   notYet,
-  overIn,
   ownerWords,
   refusedSwitch,
   scopeWords,
   stopHappens,
+  stoppingIn,
   typedOf,
-  UNDOING,
 } from './switches.rules.js';
-import type { Over } from './switches.rules.js';
 
 const query = rowsQuery('contracts', ['kill_switch'], (more) =>
   contracts.GET('/v1/entries/{kind}', {
@@ -111,18 +110,16 @@ const SEVERITY = {
 /** What to stop, and whose, is said first; the window then says what that means, and wants both typed. */
 function Stop({ person }: { readonly person: Person }): ReactNode {
   const [isOpen, setOpen] = useState(false);
-  const [over, setOver] = useState<Over>('capability');
-  const [what, setWhat] = useState('');
-  const [tenant, setTenant] = useState('');
-  const isOfAll = person.tenant === '*';
-  const stopping = { owner: isOfAll ? tenant.trim() : person.tenant, over, what };
-  const [name, { owner }] = [nameOf(stopping), stopping];
+  const [typed, write] = useDraft('switch');
+  const stopping = stoppingIn(typed, person.tenant);
+  const { owner, over, what, haltsUndoing } = stopping;
+  const name = nameOf(stopping);
   const verb: Verb = {
     name: 'Stop it',
     isGrave: true,
     typed: typedOf(name, owner),
     happens: stopHappens(stopping),
-    choices: over === 'agent' ? [SEVERITY, UNDOING] : [SEVERITY],
+    choices: [SEVERITY],
     notes: [{ name: 'runbook', label: 'Where it is written what to do now (required)', isRequired: true }],
     blocked: notYet(stopping, person),
     send: ({ reason, fields, key }) =>
@@ -133,27 +130,72 @@ function Stop({ person }: { readonly person: Person }): ReactNode {
         }),
       ),
   };
+  const said = (field: string) => (text: string) => {
+    write(field, text);
+  };
   return (
     <div className="filters">
-      {isOfAll ? <Named label="Whose" hint="a tenant, or * for all" value={tenant} onName={setTenant} /> : null}
-      <label>
-        Stop
-        <select
-          value={over}
-          onChange={({ target }) => {
-            setOver(overIn(target.value));
-          }}
-        >
-          <option value="capability">a capability</option>
-          <option value="agent">an agent</option>
-          <option value="tenant">everything</option>
-        </select>
-      </label>
+      {person.tenant === '*' ? (
+        <Named label="Whose" hint="a tenant, or * for all" value={typed['tenant'] ?? ''} onName={said('tenant')} />
+      ) : null}
+      <Chosen label="Stop" value={over} options={OVERS} onChoice={said('over')} />
       {over === 'tenant' ? null : (
-        <Named label="Which" hint={over === 'agent' ? 'agent' : 'adapter.verb_noun'} value={what} onName={setWhat} />
+        <Named
+          label="Which"
+          hint={over === 'agent' ? 'agent' : 'adapter.verb_noun'}
+          value={what}
+          onName={said('what')}
+        />
       )}
+      {over === 'agent' ? (
+        <Chosen
+          label="What it did"
+          value={haltsUndoing ? 'halts' : 'goes_on'}
+          options={UNDOING}
+          onChoice={said('undoing')}
+        />
+      ) : null}
       <Decision verb={verb} about={`switch.${owner}.${name}`} isOpen={isOpen} onOpen={setOpen} />
     </div>
+  );
+}
+
+type Options = readonly (readonly [value: string, says: string])[];
+
+const OVERS: Options = [
+  ['capability', 'a capability'],
+  ['agent', 'an agent'],
+  ['tenant', 'everything'],
+];
+const UNDOING: Options = [
+  ['goes_on', 'is undone as before'],
+  ['halts', 'is not undone either while this stands'],
+];
+
+interface ChosenProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: Options;
+  readonly onChoice: (value: string) => void;
+}
+
+function Chosen({ label, value, options, onChoice }: ChosenProps): ReactNode {
+  return (
+    <label>
+      {label}
+      <select
+        value={value}
+        onChange={({ target }) => {
+          onChoice(target.value);
+        }}
+      >
+        {options.map(([option, says]) => (
+          <option key={option} value={option}>
+            {says}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
