@@ -245,4 +245,13 @@ export const BREAKS: readonly Break[] = [
     find: "haltsUndoing ? 'stop-undoing' : 'stop'",
     replace: "haltsUndoing ? 'stop' : 'stop'",
   },
+  {
+    id: 'console-calls-untold',
+    requirement: 'console/whole-review',
+    spec: 'apps/console/page/api/shapes.unit.spec.ts',
+    test: 'a review keeps all that would be called, and how far the last attempt came',
+    file: 'apps/console/page/api/shapes.ts',
+    find: 'calls: z.nullish(CALLS),',
+    replace: '',
+  },
 ];

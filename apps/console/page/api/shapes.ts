@@ -66,6 +66,21 @@ export type WorkerWords = z.infer<z.ZodMiniObject<typeof WORDS>>;
 const STATEMENT = z.object({ source: text, stated_at: z.number(), statement: SHOWN });
 const FOLDABLE = z.union([text, z.record(text, z.unknown())]);
 
+/** An argument that an earlier call gives. */
+const TAKEN = z.object({ name: text, call: z.number(), path: text });
+export type Taken = z.infer<typeof TAKEN>;
+/** How far an attempt at several calls came. */
+const CALLS = z.object({ done: z.array(text), stopped_at: textOrNull });
+export type Calls = z.infer<typeof CALLS>;
+/** What binds a compensation beside the contract of its effect. */
+const IN_FORCE = z.object({
+  contract_version: z.number(),
+  approval_mode: text,
+  risk_level: text,
+  rules: z.array(text),
+});
+export type InForce = z.infer<typeof IN_FORCE>;
+
 export const REVIEW = z.object({
   step_id: text,
   recovery_id: text,
@@ -81,7 +96,14 @@ export const REVIEW = z.object({
   owner: text,
   deadline_at: instant,
   untrusted: z.object({ objective: z.nullable(FOLDABLE) }),
-  proposed_by: z.object({ agent_id: text, initiator: textOrNull, run_step_id: text, call_id: text }),
+  proposed_by: z.object({
+    agent_id: text,
+    initiator: textOrNull,
+    run_step_id: text,
+    call_id: text,
+    decision: z.nullish(FOLDABLE),
+    release: z.nullish(z.record(text, text)),
+  }),
   action: z.object({
     capability: text,
     effect: textOrNull,
@@ -98,18 +120,33 @@ export const REVIEW = z.object({
     changed: z.array(text),
     reaffirmed: z.nullable(STATEMENT),
   }),
-  forward: z.object({ state: text }),
+  forward: z.object({
+    state: text,
+    found_out: z.nullish(
+      z.object({
+        how: text,
+        by: textOrNull,
+        verdict: text,
+        reason: text,
+        attempt: z.number(),
+        found_at: z.number(),
+        observations: z.array(OBSERVATION),
+      }),
+    ),
+  }),
   reconciliation: z.nullable(
     z.object({
       ...WORDS,
       outcome: text,
       reason: text,
       attempt: z.number(),
+      calls: z.nullish(CALLS),
       looked: z.nullish(z.object({ ...WORDS, reason: text, at: z.number() })),
       observations: z.array(OBSERVATION),
     }),
   ),
   lacking: z.array(text),
+  compensation_mode: z.nullish(z.object({ mode: text, reason: text, runbook: textOrNull })),
   compensation: z.nullable(
     z.object({
       capability: text,
@@ -120,7 +157,10 @@ export const REVIEW = z.object({
       residue: textOrNull,
       stale_condition: textOrNull,
       success_condition: textOrNull,
-      then: z.array(z.object({ capability: text, args: SHOWN, success_condition: text })),
+      in_force: z.nullish(IN_FORCE),
+      then: z.array(
+        z.object({ capability: text, args: SHOWN, taken: z.nullish(z.array(TAKEN)), success_condition: text }),
+      ),
     }),
   ),
   approvals: z.object({

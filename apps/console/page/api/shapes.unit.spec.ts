@@ -51,4 +51,39 @@ describe('a review', () => {
     expect(REVIEW.parse({ ...DOC, denied: null }).denied).toBeNull();
     expect(REVIEW.parse(DOC).denied).toBeUndefined();
   });
+
+  it('keeps all that would be called, and how far the last attempt came', () => {
+    const taken = [{ name: 'refund', call: 1, path: '/refund_id' }];
+    const said = {
+      compensation_mode: {
+        mode: 'manual_runbook',
+        reason: 'nothing undoes it',
+        runbook: 'https://runbooks.example.com/r',
+      },
+      compensation: {
+        ...{ capability: 'a.c', args: SHOWN, impact: 'low', risk: null, risk_level: 'low', residue: null },
+        ...{ stale_condition: null, success_condition: null },
+        in_force: { contract_version: 2, approval_mode: 'two', risk_level: 'high', rules: ['refunds@1/large'] },
+        then: [{ capability: 'a.d', args: SHOWN, taken, success_condition: 'gone' }],
+      },
+      reconciliation: {
+        ...{ outcome: 'failed', reason: 'STEP_FAILED', attempt: 1, observations: [] },
+        calls: { done: ['a.c'], stopped_at: 'a.d' },
+      },
+      forward: {
+        state: 'succeeded',
+        found_out: {
+          how: 'reconciled',
+          by: 'pia',
+          verdict: 'took_effect',
+          reason: 'SEEN',
+          attempt: 2,
+          found_at: 4,
+          observations: [],
+        },
+      },
+      proposed_by: { ...DOC.proposed_by, decision: 'it was asked', release: { model: 'm-1' } },
+    };
+    expect(REVIEW.parse({ ...DOC, ...said })).toMatchObject(said);
+  });
 });

@@ -1,9 +1,11 @@
 // The parts of a review.
 import type { ReactNode } from 'react';
-import type { Review, WorkerWords } from '../api/shapes.js';
+import type { Review } from '../api/shapes.js';
 import { Difference } from '../parts/difference.tsx';
 import { Amount, Card, Countdown, Fact, Facts, Id, Json, Outward, plain, Text, Time } from '../parts/shown.tsx';
 import { codeWords } from '../words/kinds.js';
+import { Seen } from './review.called.tsx';
+import { releaseWords } from './review.rules.js';
 import type { ReadReview } from './review.rules.js';
 
 interface Props {
@@ -37,6 +39,8 @@ export function Done({ review }: Props): ReactNode {
         <Fact name="When">
           <Time at={facts.then.at} />, {codeWords(forward.state)}
         </Fact>
+        <FoundOut of={forward.found_out} />
+        <Release of={who.release} />
         <Fact name="Agreed before by">
           {action.agreed_by.length === 0 ? 'nobody was asked' : action.agreed_by.join(', ')}
         </Fact>
@@ -49,6 +53,8 @@ export function Done({ review }: Props): ReactNode {
           <p>{typeof objective === 'string' ? <Text>{objective}</Text> : <Json value={objective} />}</p>
         </blockquote>
       )}
+      <Seen observations={forward.found_out?.observations ?? []} />
+      <CameOf decision={who.decision} />
       {plain(action.rehearsal) === null ? null : (
         <>
           <h3>Dry run said, and what was asked for</h3>
@@ -56,6 +62,37 @@ export function Done({ review }: Props): ReactNode {
         </>
       )}
     </Card>
+  );
+}
+
+/** How the action itself ended, where somebody had to find out. */
+function FoundOut({ of }: { readonly of: Review['forward']['found_out'] }): ReactNode {
+  if (!of) return null;
+  return (
+    <Fact name="Found out">
+      {codeWords(of.verdict)}, by <Text>{of.by ?? `a worker (${codeWords(of.how)})`}</Text> <Time at={of.found_at} />:{' '}
+      {codeWords(of.reason)}
+    </Fact>
+  );
+}
+
+function Release({ of }: { readonly of: Review['proposed_by']['release'] }): ReactNode {
+  if (!of) return null;
+  return (
+    <Fact name="Release">
+      <Text>{releaseWords(of)}</Text>
+    </Fact>
+  );
+}
+
+/** What its agent decided it from. */
+function CameOf({ decision }: { readonly decision: Review['proposed_by']['decision'] }): ReactNode {
+  if (decision === undefined || decision === null) return null;
+  return (
+    <>
+      <h3>The decision it came of</h3>
+      {typeof decision === 'string' ? <Text>{decision}</Text> : <Json value={decision} />}
+    </>
   );
 }
 
@@ -134,54 +171,6 @@ export function Clock({ review }: { readonly review: ReadReview }): ReactNode {
 /** Phases in which the deadline is a person's; in the others it is a worker's, or a timer's. */
 const ASKED_OF_PEOPLE: readonly string[] = ['awaiting_approval', 'manual', 'denied', 'halted'];
 
-export function Proposed({ review }: Props): ReactNode {
-  const { compensation, lacking } = review;
-  if (compensation === null)
-    return (
-      <Card title="What would be done">
-        <p>Nothing: no tool undoes this by itself.</p>
-        {lacking.length === 0 ? null : <p>It lacks what nobody captured: {lacking.join(', ')}.</p>}
-      </Card>
-    );
-  const {
-    capability,
-    args,
-    impact,
-    risk,
-    risk_level: level,
-    residue,
-    stale_condition: stale,
-    success_condition: success,
-  } = compensation;
-  return (
-    <Card title="What would be done">
-      <p>
-        Call <code>{capability}</code> with
-      </p>
-      <Json value={args} />
-      {compensation.then.map((call) => (
-        <div key={call.capability}>
-          <p>
-            then, once that is verified, <code>{call.capability}</code> with
-          </p>
-          <Json value={call.args} />
-        </div>
-      ))}
-      <Facts>
-        <Fact name="Impact">{codeWords(impact)}</Fact>
-        <Fact name="Risk if it was not needed">
-          {codeWords(level)}
-          {risk === null ? '' : ': '}
-          {risk === null ? null : <Text>{risk}</Text>}
-        </Fact>
-        <Fact name="What stays different">{residue === null ? 'nothing that is known' : <Text>{residue}</Text>}</Fact>
-        <Fact name="Done only while">{stale === null ? 'no condition' : <code>{stale}</code>}</Fact>
-        <Fact name="Undone once seen">{success === null ? 'no condition' : <code>{success}</code>}</Fact>
-      </Facts>
-    </Card>
-  );
-}
-
 function Denied({ review: { denied } }: Props): ReactNode {
   if (!denied) return null;
   return (
@@ -224,43 +213,6 @@ export function Agreed({ review }: Props): ReactNode {
       </p>
       {whyTwo === null ? null : <p>{whyTwo}</p>}
     </Card>
-  );
-}
-
-export function LastAttempt({ review }: Props): ReactNode {
-  const { reconciliation: last } = review;
-  if (last === null) return null;
-  return (
-    <Card title={`Attempt ${last.attempt}`}>
-      <p>
-        {codeWords(last.outcome)}: {codeWords(last.reason)}
-      </p>
-      <Words of={last} />
-      {last.observations.map((seen) => (
-        <details key={`${seen.phase} ${seen.call} ${seen.observed_at}`}>
-          <summary>
-            {codeWords(seen.phase)}, <code>{seen.capability}</code>, <Time at={seen.observed_at} />
-          </summary>
-          <Json value={seen.observed} />
-        </details>
-      ))}
-      {last.looked ? (
-        <p>
-          Looked at later, <Time at={last.looked.at} />: {codeWords(last.looked.reason)}
-        </p>
-      ) : null}
-      {last.looked ? <Words of={last.looked} /> : null}
-    </Card>
-  );
-}
-
-/** What a worker said of it, in a kind of its own and in words of its tool. */
-function Words({ of: { error_kind: kind, said } }: { readonly of: WorkerWords }): ReactNode {
-  return (
-    <>
-      {kind ? <p>The worker says: {codeWords(kind)}</p> : null}
-      {said === undefined || said === null ? null : <Json value={said} />}
-    </>
   );
 }
 

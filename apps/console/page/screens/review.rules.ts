@@ -1,7 +1,7 @@
 // What a person who decides about a step is told that their click leads to, and when the step is another one than they read. Pure.
-import type { Review } from '../api/shapes.js';
+import type { Calls, InForce, Review, Taken } from '../api/shapes.js';
 import { amountText } from '../parts/amount.js';
-import { MISSING } from '../words/kinds.js';
+import { codeWords, MISSING } from '../words/kinds.js';
 
 /** A review, and when its window closes. */
 export interface ReadReview extends Review {
@@ -56,4 +56,33 @@ export function whyBlind({ missing }: Pick<Review, 'missing'>): string {
   return missing.length === 0
     ? 'Its arguments are sealed for you; an approver sees them.'
     : `Nobody can agree yet: ${missing.map((fact) => MISSING[fact] ?? fact).join('; ')}.`;
+}
+
+/** An argument that nobody can see yet: an earlier call gives it. */
+export function takenWords({ name, call, path }: Taken): string {
+  return `${name}: what call ${call} answers at ${path === '' ? 'its whole' : path}`;
+}
+
+/** How far an attempt at several calls came. */
+export function callsWords({ done, stopped_at: stopped }: Calls): string {
+  const made = done.length === 0 ? 'None of its calls was seen to be made' : `Made: ${done.join(', ')}`;
+  return stopped === null ? `${made}.` : `${made}; it stopped at ${stopped}.`;
+}
+
+/** What binds beside the contract of the effect: it may only be stricter. */
+export function inForceWords({
+  contract_version: version,
+  approval_mode: mode,
+  risk_level: level,
+  rules,
+}: InForce): string {
+  const by = rules.length === 0 ? '' : `, by ${rules.join(', ')}`;
+  return `contract version ${version}; approval: ${codeWords(mode)}; risk: ${codeWords(level)}${by}`;
+}
+
+/** The parts of the release that acted, each with its version. */
+export function releaseWords(release: Readonly<Record<string, string>>): string {
+  return Object.entries(release)
+    .map(([part, version]) => `${part} ${version}`)
+    .join(', ');
 }

@@ -1,7 +1,17 @@
 // What a window about a step says is what happens, and the step is another one once that is so.
 import { describe, expect, it } from '@jest/globals';
 import type { Review } from '../api/shapes.js';
-import { agreement, consequence, isSameStep, notCalled, readAt, whyBlind } from './review.rules.js';
+import {
+  agreement,
+  callsWords,
+  consequence,
+  inForceWords,
+  isSameStep,
+  notCalled,
+  readAt,
+  takenWords,
+  whyBlind,
+} from './review.rules.js';
 
 const given = (...names: readonly string[]) => names.map((by) => ({ by, at: 1, reason: 'why' }));
 // What the rules look at; the rest is not.
@@ -70,4 +80,13 @@ describe('a window about a step', () => {
     expect(whyBlind({ missing: ['objective'] })).toBe('Nobody can agree yet: nobody said what the action was for.');
     expect(whyBlind({ missing: [] })).toBe('Its arguments are sealed for you; an approver sees them.');
   });
+});
+
+it('says which arguments an earlier call gives, where an attempt stopped, and what binds beside', () => {
+  expect(takenWords({ name: 'refund', call: 1, path: '/refund_id' })).toBe('refund: what call 1 answers at /refund_id');
+  expect(callsWords({ done: ['a.b'], stopped_at: 'a.c' })).toBe('Made: a.b; it stopped at a.c.');
+  expect(callsWords({ done: [], stopped_at: null })).toBe('None of its calls was seen to be made.');
+  expect(
+    inForceWords({ contract_version: 2, approval_mode: 'two_people', risk_level: 'high', rules: ['refunds@1/large'] }),
+  ).toBe('contract version 2; approval: two people; risk: high, by refunds@1/large');
 });
