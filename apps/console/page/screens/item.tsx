@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { inboxQuery } from '../api/inbox.js';
+import { textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { useKeys } from '../app/keys.tsx';
 import { usePerson } from '../app/session.js';
@@ -17,6 +18,7 @@ import type { Place } from './item.reads.js';
 import { isSameItem, phaseWords } from './item.rules.js';
 import { itemVerbs } from './item.verbs.js';
 import { RunLink } from '../parts/links.tsx';
+import { Previewed } from './run.undo.tsx';
 
 export function ItemScreen(): ReactNode {
   const { kind, id } = useParams({ from: '/items/$kind/$id' });
@@ -148,10 +150,8 @@ function Ways({
   );
   return (
     <Card title="What you can do">
-      {kind === 'window' && run !== '' ? (
-        <p>
-          Undo it from its <RunLink id={run}>run</RunLink> while there is time.
-        </p>
+      {kind === 'window' ? (
+        <Previewed runId={run === '' ? (textIn(row, 'run_id') ?? '') : run} tenant={textIn(row, 'tenant')} mutationId={id} />
       ) : null}
       {verbs.length === 0 && kind !== 'window' ? <p>Nothing{phaseWords(row)}.</p> : null}
       <div className="verbs">

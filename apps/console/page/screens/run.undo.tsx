@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { commanded, ledger, underKey } from '../api/clients.js';
 import { rowQuery } from '../api/lists.js';
-import { listIn, numberIn, ofTenant, textIn } from '../api/rows.js';
+import { listIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { usePerson } from '../app/session.js';
 import { Decision } from '../parts/decision.tsx';
@@ -13,7 +13,8 @@ import type { Verb } from '../parts/verb.js';
 import { Card, Code, Text, Time } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
-import { isSameUndo, previewOf, UNDO_COUNTS, undoHappens, whyNoUndo } from './undo.rules.js';
+import { isSameUndo, previewOf, UNDO_COUNTS, undoHappens, undoOf, whyNoUndo } from './undo.rules.js';
+import type { Undoing } from './undo.rules.js';
 import { forRoles } from './verbs.js';
 
 interface UndoProps {
@@ -25,23 +26,9 @@ interface UndoProps {
 }
 
 export function Undo({ runId, tenant, reports }: UndoProps): ReactNode {
-  const { data, error, refetch } = useQuery(
-    rowQuery('ledger', ['undo-preview', runId, tenant ?? ''], () =>
-      ledger.GET('/v1/runs/{run_id}/undo-preview', { params: previewOf(runId, tenant) }),
-    ),
-  );
-  const read = async (): Promise<Row | undefined> => (await refetch({ throwOnError: true })).data;
   return (
     <Card title="Undo">
-      {error === null ? null : <Trouble cause={error} />}
-      {data === undefined && error === null ? <Waiting what="what an undo would do" /> : null}
-      {data === undefined ? null : (
-        <>
-          <p>An undo of this run, as things stand:</p>
-          <Preview preview={data} />
-          <AskUndo runId={runId} tenant={tenant} preview={data} read={read} />
-        </>
-      )}
+      <Previewed runId={runId} tenant={tenant} />
       {reports.map((row) => (
         <Report key={textIn(row, 'undo_id') ?? ''} id={textIn(row, 'undo_id') ?? ''} />
       ))}
@@ -49,25 +36,48 @@ export function Undo({ runId, tenant, reports }: UndoProps): ReactNode {
   );
 }
 
+/** What an undo would do, and the button for it. */
+export function Previewed(undoing: Undoing): ReactNode {
+  const { runId, tenant, mutationId = '' } = undoing;
+  const { data, error, refetch } = useQuery(
+    rowQuery('ledger', ['undo-preview', runId, tenant ?? '', mutationId], () =>
+      ledger.GET('/v1/runs/{run_id}/undo-preview', { params: previewOf(undoing) }),
+    ),
+  );
+  const read = async (): Promise<Row | undefined> => (await refetch({ throwOnError: true })).data;
+  return (
+    <>
+      {error === null ? null : <Trouble cause={error} />}
+      {data === undefined && error === null ? <Waiting what="what an undo would do" /> : null}
+      {data === undefined ? null : (
+        <>
+          <p>An undo of this {mutationId === '' ? 'run' : 'effect alone'}, as things stand:</p>
+          <Preview preview={data} />
+          <AskUndo undoing={undoing} preview={data} read={read} />
+        </>
+      )}
+    </>
+  );
+}
+
 /** Who may ask for it, as the ledger lets in (libs/service/src/edge/access.ts). */
 const UNDOES = ['reporter', 'requester', 'approver', 'administrator'] as const;
 
 interface AskProps {
-  readonly runId: string;
-  readonly tenant: string | null;
+  readonly undoing: Undoing;
   readonly preview: Row;
   readonly read: () => Promise<Row | undefined>;
 }
 
 /** Whoever asks for it is held to the preview that they read. */
-function AskUndo({ runId, tenant, preview, read }: AskProps): ReactNode {
+function AskUndo({ undoing, preview, read }: AskProps): ReactNode {
   const { name, seen, isChanged, open } = useHeld(preview, isSameUndo);
-  const verbs = forRoles([undoVerb({ runId, tenant, preview: seen, read })], UNDOES, usePerson().roles);
+  const verbs = forRoles([undoVerb({ undoing, preview: seen, read })], UNDOES, usePerson().roles);
   return verbs.map((verb) => (
     <Decision
       key={verb.name}
       verb={verb}
-      about={`undo.${runId}.${tenant ?? ''}`}
+      about={`undo.${undoing.runId}.${undoing.tenant ?? ''}.${undoing.mutationId ?? ''}`}
       isOpen={name !== null}
       isChanged={isChanged}
       onOpen={(opens) => {
@@ -99,9 +109,9 @@ function Preview({ preview }: { readonly preview: Row }): ReactNode {
   );
 }
 
-function undoVerb({ runId, tenant, preview, read }: AskProps): Verb {
+function undoVerb({ undoing, preview, read }: AskProps): Verb {
   return {
-    name: 'Undo this run',
+    name: undoing.mutationId === undefined ? 'Undo this run' : 'Undo this effect',
     isGrave: true,
     happens: undoHappens(preview),
     blocked: whyNoUndo(preview),
@@ -110,7 +120,7 @@ function undoVerb({ runId, tenant, preview, read }: AskProps): Verb {
       commanded(
         ledger.POST('/v1/undos', {
           params: { header: underKey(key) },
-          body: { run_id: runId, ...ofTenant(tenant), reason },
+          body: undoOf(undoing, reason),
         }),
       ),
   };

@@ -49,12 +49,27 @@ function shownOf(preview: Row): string {
   return JSON.stringify([undoHappens(preview), items]);
 }
 
+/** What is undone: a run, or one effect of it. */
+export interface Undoing {
+  readonly runId: string;
+  /** Whose run of this name; null where nobody is known to have one. */
+  readonly tenant: string | null;
+  /** Of one effect alone. */
+  readonly mutationId?: string | undefined;
+}
+
 /** What is in the path and the query: no path can hold a run that is called by dots alone. Of a tenant, where one is named. */
-export function previewOf(run: string, tenant: string | null) {
-  const query = ofTenant(tenant);
-  return isPlace(run)
-    ? { path: { run_id: 'in-query' }, query: { ...query, run_id: run } }
-    : { path: { run_id: run }, query };
+export function previewOf({ runId, tenant, mutationId }: Undoing) {
+  const query = { ...ofTenant(tenant), ...(mutationId === undefined ? {} : { mutation_id: mutationId }) };
+  return isPlace(runId)
+    ? { path: { run_id: 'in-query' }, query: { ...query, run_id: runId } }
+    : { path: { run_id: runId }, query };
+}
+
+/** What is sent. */
+export function undoOf({ runId, tenant, mutationId }: Undoing, reason: string) {
+  const only = mutationId === undefined ? {} : { mutation_ids: [mutationId] };
+  return { run_id: runId, ...ofTenant(tenant), ...only, reason };
 }
 
 /** Whose the rows of a run are, by name: tenants know nothing of each other, and may call their runs alike. */

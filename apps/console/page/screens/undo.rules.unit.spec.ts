@@ -1,6 +1,6 @@
 // What somebody who undoes a run is held to.
 import { describe, expect, it } from '@jest/globals';
-import { isSameUndo, previewOf, tenantsIn, undoHappens, whoseOf, whyNoUndo } from './undo.rules.js';
+import { isSameUndo, previewOf, tenantsIn, undoHappens, undoOf, whoseOf, whyNoUndo } from './undo.rules.js';
 
 const ITEM = {
   mutation_id: 'mut_1',
@@ -53,15 +53,25 @@ describe('an undo that somebody read', () => {
 describe('the preview of an undo', () => {
   it('names a run that no path can hold in the query', () => {
     for (const run of ['.', '..'])
-      expect(previewOf(run, null)).toEqual({ path: { run_id: 'in-query' }, query: { run_id: run } });
+      expect(previewOf({ runId: run, tenant: null })).toEqual({ path: { run_id: 'in-query' }, query: { run_id: run } });
     for (const run of ['run_1', '...', 'a/b', '%2F'])
-      expect(previewOf(run, null)).toEqual({ path: { run_id: run }, query: {} });
+      expect(previewOf({ runId: run, tenant: null })).toEqual({ path: { run_id: run }, query: {} });
   });
 
   it('is of the tenant whose run is undone, and of no other that has a run of this name', () => {
-    expect(previewOf('run_1', 'acme')).toEqual({ path: { run_id: 'run_1' }, query: { tenant: 'acme' } });
-    expect(previewOf('..', 'acme').query).toEqual({ tenant: 'acme', run_id: '..' });
+    expect(previewOf({ runId: 'run_1', tenant: 'acme' })).toEqual({
+      path: { run_id: 'run_1' },
+      query: { tenant: 'acme' },
+    });
+    expect(previewOf({ runId: '..', tenant: 'acme' }).query).toEqual({ tenant: 'acme', run_id: '..' });
   });
+});
+
+it('an undo of one effect is previewed and asked for that alone, and one of a run for all of it', () => {
+  const one = { runId: '..', tenant: 'acme', mutationId: 'mut_1' };
+  expect(previewOf(one).query).toEqual({ tenant: 'acme', run_id: '..', mutation_id: 'mut_1' });
+  expect(undoOf(one, 'why')).toEqual({ run_id: '..', tenant: 'acme', mutation_ids: ['mut_1'], reason: 'why' });
+  expect(undoOf({ runId: 'run_1', tenant: null }, 'why')).toEqual({ run_id: 'run_1', reason: 'why' });
 });
 
 describe('a run of a name that several tenants have', () => {
