@@ -9,6 +9,7 @@ import { LINEAGE_SEARCH, lineageQuery } from '../screens/lineage.query.js';
 import type { LineageSearch } from '../screens/lineage.query.js';
 import { INBOX_SEARCH } from '../screens/inbox.search.js';
 import { ApiProblem } from '../api/problem.js';
+import { NAME } from './addresses.js';
 import { RUN_ADDRESS } from './run-address.js';
 import { Shell } from './shell.tsx';
 import { SignedOut } from './signed-out.tsx';
@@ -62,7 +63,7 @@ function searchOf<T>(schema: z.ZodMiniType<T>): (search: unknown) => T {
   };
 }
 
-const name = z.optional(z.string().check(z.maxLength(400)));
+const name = z.optional(NAME);
 
 const inbox = createRoute({
   getParentRoute: () => root,

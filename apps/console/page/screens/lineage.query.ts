@@ -2,6 +2,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import * as z from 'zod/mini';
 import { answered, ledger } from '../api/clients.js';
+import { NAME } from '../app/addresses.js';
 
 const text = z.string();
 const texts = z.array(text);
@@ -39,7 +40,7 @@ export type Lineage = z.infer<typeof LINEAGE>;
 /** What the address of the screen holds: what is looked for, and the runs that are opened. */
 export const LINEAGE_SEARCH = z.object({
   find: z.optional(text.check(z.maxLength(200))),
-  open: z.optional(z.array(text.check(z.maxLength(400))).check(z.maxLength(20))),
+  open: z.optional(z.array(NAME).check(z.maxLength(20))),
 });
 export type LineageSearch = z.infer<typeof LINEAGE_SEARCH>;
 

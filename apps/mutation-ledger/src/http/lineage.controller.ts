@@ -12,6 +12,7 @@ import {
   ReadRoute,
   SERVICE_CONTEXT,
   tenantOfRead,
+  runText,
 } from '@recourse/service';
 import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
@@ -48,11 +49,11 @@ const graphQuery = z.strictObject({
 const boxesQuery = z.strictObject({
   tenant: pageQuery.tenant,
   open: z
-    .preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(idText).max(OPEN_MAX))
+    .preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(runText).max(OPEN_MAX))
     .optional()
     .meta({
       description: `Runs whose commits are boxes of their own; at most ${OPEN_MAX}.`,
-      ...openApiSchema(z.array(idText).max(OPEN_MAX)), // zod cannot say what a preprocess takes
+      ...openApiSchema(z.array(runText).max(OPEN_MAX)), // zod cannot say what a preprocess takes
     }),
   find: z
     .string()
