@@ -63,7 +63,7 @@ describe.each(WAYS)('a reversal of two calls, $way', ({ isRebuilt }) => {
       partition: 0,
       now: 12_000,
       marginMs: MARGIN,
-      standing: () => null,
+      ofOpen: () => null,
       traceUrl: null,
       agreedBy: [],
     }).reconciliation;

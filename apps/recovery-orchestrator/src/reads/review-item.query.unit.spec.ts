@@ -266,7 +266,7 @@ describe('a review item', () => {
     const bound = { ...JSON.parse(body), reversal_window_ms: 20_000, expires_after_commit_ms: undefined } as Contract;
     const at = (now: number) => {
       const seen = { reader: 'pia', log: 'l', partition: 0, now, marginMs: MARGIN, traceUrl: null, agreedBy: [] };
-      return reviewItem(stepOf(run), { ...seen, standing: () => bound });
+      return reviewItem(stepOf(run), { ...seen, ofOpen: () => bound });
     };
     const closed = 1_000 + 20_000 - CALL_TIMEOUT - MARGIN;
     expect([at(closed - 7).time_left_ms, at(closed).time_left_ms]).toEqual([7, 0]);
