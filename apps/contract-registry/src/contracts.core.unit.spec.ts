@@ -97,7 +97,12 @@ describe.each(WAYS)('the contract registry, $way', ({ isRebuilt }) => {
       const result_schema = { ...(read['result_schema'] as Json), description: 'x'.repeat(bytes) };
       return { ...read, version: undefined, ...more, result_schema };
     };
-    const written = String(start().when(register(padded(1)), 1).records().at(-1)?.body['body']);
+    const written = String(
+      start()
+        .when(register(padded(1)), 1)
+        .records()
+        .at(-1)?.body['body'],
+    );
     const room = 65_536 - Buffer.byteLength(written) + 1;
     const registry = start()
       .when(register(padded(room + 1)), 1)

@@ -94,9 +94,7 @@ export function holdsUnstorable(json: Json): boolean {
 }
 
 function textProblems(json: Json): readonly ContractProblem[] {
-  return holdsUnstorable(json)
-    ? [problem('CONTRACT_TEXT_NOT_STORABLE', '', 'a text holds what cannot be stored')]
-    : [];
+  return holdsUnstorable(json) ? [problem('CONTRACT_TEXT_NOT_STORABLE', '', 'a text holds what cannot be stored')] : [];
 }
 
 /** What is wrong with the size of a contract that would register, or has registered under its owner and its version. */

@@ -83,7 +83,8 @@ export const CONTRACT_REMEDIES = {
     'Declare commit_hold_ms, or remove the capability: what is committed is compensated, not cancelled.',
   // A82
   REGULATORY_UNGATED: 'Set forward_approval to human or dual_control: what binds in law is decided by people.',
-  AUTO_RECOVERY_FORBIDDEN: 'Set recovery_approval_mode to human or dual_control for this impact, or for what its undo calls.',
+  AUTO_RECOVERY_FORBIDDEN:
+    'Set recovery_approval_mode to human or dual_control for this impact, or for what its undo calls.',
   COMPENSATION_MODE_MISSING:
     'State in compensation_mode a mode and its reason: automatic, approval_required, manual_runbook with the runbook, or not_supported with accepted_by.',
   COMPENSATION_MODE_CONTRADICTORY:

@@ -35,7 +35,11 @@ export function reviewContract(body: string, known: KnownCapabilities): ParsedCo
   const broken = brokenRules(read.draft, known).filter(
     (each) => read.problems.length === 0 || !named.has(topOf(each.path)),
   );
-  const problems = [...sizeProblems(body), ...read.problems, ...(read.problems[0]?.code === 'CONTRACT_NOT_JSON' ? [] : broken)];
+  const problems = [
+    ...sizeProblems(body),
+    ...read.problems,
+    ...(read.problems[0]?.code === 'CONTRACT_NOT_JSON' ? [] : broken),
+  ];
   return problems.length === 0 ? { ok: true, contract: read.draft as Contract } : { ok: false, problems };
 }
 

@@ -180,7 +180,9 @@ export function diffContracts(older: Contract, newer: Contract): readonly Differ
     compare(before[field] as Json | undefined, after[field] as Json | undefined, `/${field}`),
   );
   const order = ['weakening', 'strengthening', 'neutral'];
-  return [...all, ...consequenceDifferences(older, newer)].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  return [...all, ...consequenceDifferences(older, newer)].sort(
+    (a, b) => order.indexOf(a.kind) - order.indexOf(b.kind),
+  );
 }
 
 /** True when a second person has to confirm the newer version. */
