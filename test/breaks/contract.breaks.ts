@@ -945,7 +945,7 @@ export const BREAKS: readonly Break[] = [
     id: 'a30-calls-what-people-agree-to',
     requirement: 'A30/called',
     spec: 'libs/contract/src/rules.unit.spec.ts',
-    test: 'lets no undo go by itself that calls what has two people before it (A30)',
+    test: 'the refusal of a contract lets no undo go by itself that calls what has two people before it (A30)',
     file: 'libs/contract/src/class.ts',
     find: "forward_approval === 'dual_control' ||",
     replace: '',
