@@ -3753,8 +3753,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/reads/undo-preview.query.unit.spec.ts',
     test: 'a preview of an undo counts what the version that stands asks, where it is stricter: more people',
     file: 'apps/mutation-ledger/src/reads/bound-now.view.ts',
-    find: 'standing(tenant, terms.contract_name),',
-    replace: 'standing(tenant, terms.contract_name.slice(99)),',
+    find: 'newest: contractOfOpen(contracts, tenant, terms)?.contract ?? null,',
+    replace: 'newest: null,',
   },
   {
     id: 'b3-preview-of-what-is-left-to-people',
