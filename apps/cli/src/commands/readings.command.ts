@@ -11,6 +11,11 @@ import type { Act } from './options.js';
 /** Readings that are looked through, in each service. */
 const SEARCH_MAX = 10_000;
 
+/** Names of one sort that a record holds at the most; of a reading of more things than that it names the runs alone. */
+const NAMES_MAX = 500;
+/** Things that are shown at once have a name or two each. */
+const NAMED_PAYLOADS_MAX = NAMES_MAX / 2;
+
 const COLUMNS: readonly Column<Doc>[] = [
   { title: 'READ', of: (row) => instant(row['read_at']) },
   { title: 'BY', of: (row) => row['reader'] },
@@ -20,6 +25,9 @@ const COLUMNS: readonly Column<Doc>[] = [
   { title: 'PAYLOADS', of: (row) => row['payload_count'] },
   { title: 'ROUTE', of: (row) => row['route'] },
 ];
+
+/** Whether it names the thing that was asked about. */
+const ABOUT: Column<Doc> = { title: 'ABOUT IT', of: (row) => (row['about'] === 'named' ? 'named' : 'may be') };
 
 interface ReadingsOptions {
   readonly by?: string;
@@ -32,7 +40,10 @@ export function addReadings(audit: Command, act: Act): void {
     .command('readings')
     .description('lists who was shown what sealed payloads hold, the newest first')
     .option('--by <subject>', 'readings of this person or program')
-    .option('--about <id>', 'readings of this mutation, commit, step or subject')
+    .option(
+      '--about <id>',
+      'readings of this mutation, commit, step or subject; those of more than a record names are listed as "may be"',
+    )
     .addOption(LIMIT())
     .action(
       act<ReadingsOptions>(async (session, { by, about, limit }) => {
@@ -43,13 +54,30 @@ export function addReadings(audit: Command, act: Act): void {
         );
         const found = lists
           .flatMap(({ items }) => items.map(docOf))
-          .filter((reading) => about === undefined || isAbout(reading, about))
+          .flatMap((reading) => (about === undefined ? [reading] : toldAbout(reading, about)))
           .sort((a, b) => Number(b['read_at']) - Number(a['read_at']));
         const more = found.length > limit || lists.some((list) => list.more);
         const listed = { items: found.slice(0, limit), more };
-        session.show(listed, () => listText(COLUMNS, listed));
+        session.show(listed, () => listText(about === undefined ? COLUMNS : [ABOUT, ...COLUMNS], listed));
       }),
     );
+}
+
+/** The reading with whether it names the thing; nothing where it is about others. */
+function toldAbout(reading: Doc, id: string): readonly Doc[] {
+  if (isAbout(reading, id)) return [{ ...reading, about: 'named' }];
+  return isOfMore(reading) ? [{ ...reading, about: 'possible' }] : [];
+}
+
+/** Was more read than it names? */
+function isOfMore(reading: Doc): boolean {
+  const [things, subjects] = [namesIn(reading['things']), namesIn(reading['subjects'])];
+  const hasRunsAlone = things.every((thing) => thing.startsWith('run/'));
+  return (
+    things.length >= NAMES_MAX ||
+    subjects.length >= NAMES_MAX ||
+    (hasRunsAlone && Number(reading['payload_count']) > NAMED_PAYLOADS_MAX)
+  );
 }
 
 function isAbout(reading: Doc, id: string): boolean {

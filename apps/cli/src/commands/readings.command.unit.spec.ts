@@ -43,4 +43,37 @@ describe('readings of payloads', () => {
     await at.call('audit', 'readings', '--about', 'guest/7');
     expect(at.out()).toContain('mutation/m1');
   });
+
+  describe('of many things at once', () => {
+    const names = (kind: string, count: number): readonly string[] =>
+      Array.from({ length: count }, (_, at) => `${kind}/${String(at)}`);
+    const listed = async (more: object, about = 'm1'): Promise<readonly unknown[]> => {
+      const at = desk(table({ 'GET /v1/readings': { items: [reading('many', more)], next_cursor: null } }));
+      expect(await at.call('audit', 'readings', '--about', about, '--json')).toBe(0);
+      const { items } = JSON.parse(at.out()) as { readonly items: readonly { readonly about: unknown }[] };
+      return [...new Set(items.map((item) => item.about))];
+    };
+
+    it.each<[string, object]>([
+      ['by their runs alone', { things: ['run/r'], subjects: [], payload_count: 300 }],
+      ['as far as a record names them', { things: names('mutation', 500), subjects: [], payload_count: 300 }],
+      ['with more subjects than a record names', { things: ['run/r'], subjects: names('guest', 500) }],
+    ])('may be about it, and are listed as such: named %s', async (_how, more) => {
+      expect(await listed(more)).toEqual(['possible']);
+    });
+
+    it('are about what they name, and not about it where they name all', async () => {
+      expect(await listed({ things: names('mutation', 500) }, '7')).toEqual(['named']);
+      expect(await listed({ things: ['run/r'], subjects: [], payload_count: 3 })).toEqual([]);
+      expect(await listed({ things: names('mutation', 499), payload_count: 499 })).toEqual([]);
+    });
+
+    it('say so in the list', async () => {
+      const many = reading('many', { things: ['run/r'], payload_count: 300 });
+      const at = desk(table({ 'GET /v1/readings': { items: [reading('m1', {}), many], next_cursor: null } }));
+      await at.call('audit', 'readings', '--about', 'm1');
+      expect(at.out()).toMatch(/named +1970.* mutation\/m1 /);
+      expect(at.out()).toMatch(/may be +1970.* run\/r /);
+    });
+  });
 });
