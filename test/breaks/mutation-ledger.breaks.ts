@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'a53-stopped-hold-takes-nothing-back',
+    requirement: 'A53',
+    spec: 'apps/mutation-ledger/src/core/mutations.stopped-holds.unit.spec.ts',
+    test: 'an effect that is held, straight that does not go (CHARTER_REFUSED) takes back what its run did before, where the run says so (A53)',
+    file: 'apps/mutation-ledger/src/core/failures.part.ts',
+    find: "'CHARTER_REFUSED',",
+    replace: '',
+  },
+  {
+    id: 'b5-closed-by-another-tenant',
+    requirement: 'B5',
+    spec: 'apps/mutation-ledger/src/core/mutations.closers.unit.spec.ts',
+    test: 'an execution that ends reversibility, straight that is of another tenant closes nothing',
+    file: 'apps/mutation-ledger/src/rules/mutation/closing.decider.ts',
+    find: 'closer.tenant === tenant &&',
+    replace: '',
+  },
+  {
     id: 'a24-uncertain-after-cancel-never-rests',
     requirement: 'A24/after-cancel',
     spec: 'apps/mutation-ledger/src/core/mutations.after-cancel.unit.spec.ts',

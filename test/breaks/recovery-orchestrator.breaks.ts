@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'b5-closed-while-observing',
+    requirement: 'B5',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.windows.unit.spec.ts',
+    test: 'a window that an event closed, straight while the resource is looked at again before the call gives it to a person, and nothing is sent',
+    file: 'apps/recovery-orchestrator/src/rules/step/step.decider.ts',
+    find: "'halted', 'observing'];",
+    replace: "'halted'];",
+  },
+  {
+    id: 'c63-agreed-without-what-is-so-now',
+    requirement: 'C63/agreed',
+    spec: 'apps/recovery-orchestrator/src/core/recoveries.core.commands.unit.spec.ts',
+    test: 'a step that a person has, straight is agreed to by nobody while facts are missing that a decision needs: facts.now (C55, C63)',
+    file: 'apps/recovery-orchestrator/src/rules/step/readiness.decisions.ts',
+    find: 'evidence.ref === null && evidence.statement === null,',
+    replace: 'false,',
+  },
+  {
     id: 'a25-approved-beyond-the-window-in-force',
     requirement: 'A25/in-force',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.policy.unit.spec.ts',

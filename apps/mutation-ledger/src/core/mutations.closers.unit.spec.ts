@@ -103,6 +103,7 @@ describe.each(WAYS)('an execution that ends reversibility, $way', ({ isRebuilt }
   it.each([
     ['failed', settles(NOW - 500, { outcome: 'failed' })],
     ['is about another subject', settles(NOW - 500, { subject_ref: '4712' })],
+    ['is of another tenant', settles(NOW - 500, { tenant: 'globex' })],
     ['is not known to have happened', settles(NOW - 500, UNKNOWN)],
   ])('that %s closes nothing', (_what, closer) => {
     start()

@@ -6,12 +6,15 @@ import type { Json } from '@recourse/kernel';
 import { entrySaid, fact, WAYS } from '@recourse/testing';
 import {
   contractText,
+  executed,
+  fell,
   fromRecoveries,
   intent,
   ledger,
   MUTATION,
   NOW,
   planned,
+  refund,
   registered,
   reported,
   request,
@@ -196,6 +199,51 @@ describe.each(WAYS)('an effect that is held, $way', ({ isRebuilt }) => {
       );
     });
   });
+
+  const unsaid = (on: ReturnType<typeof ledger>, at: number): void => {
+    on.run.when(reported(request(on.run), { outcome: 'unknown' }), at).whenDue(at + 100);
+  };
+
+  it.each<readonly [string, Readonly<Record<string, unknown>>, (on: ReturnType<typeof ledger>) => unknown]>([
+    ['KILL_SWITCH', HELD, ({ entries }) => entries.append('one', entry('kill_switch', stopping({ over: 'tenant' })))],
+    ['CHARTER_REFUSED', HELD, ({ entries }) => entries.append('one', entry('agent_charter', charter(['crm.*'], [])))],
+    ['APPROVAL_MISSING', ASKING, () => null],
+    [
+      'PRECONDITION_FAILED',
+      LOOKED_AT,
+      ({ run }) => {
+        run.whenDue(ENDS);
+        const observations = [seen('verify', { ok: false })];
+        run.when(reported(request(run), { outcome: 'unverified', observations }), ENDS);
+      },
+    ],
+    [
+      'PRECONDITION_UNKNOWN',
+      LOOKED_AT,
+      (on) => {
+        on.run.whenDue(ENDS);
+        unsaid(on, ENDS);
+        unsaid(on, ENDS + 200);
+      },
+    ],
+  ])(
+    'that does not go (%s) takes back what its run did before, where the run says so (A53)',
+    (reason, changes, ends) => {
+      const text = contractText(changes);
+      const contract_digest = contractDigest(text);
+      const on = ledger({ isRebuilt, asks: true, contracts: [text] });
+      on.run.when(planned(intent({ is_held: true, contract_digest, on_failure: 'compensate' })), NOW);
+      const earlier = { event_id: 'evt-b', effect_key: 'b', call_id: 'call-b', idempotency_key: 'key-b' };
+      on.run.when(executed(refund({ ...earlier, contract_digest, assumption_refs: [] })), NOW + 1);
+      ends(on);
+      if (on.run.rows('undo').length === 0) on.run.whenDue(ENDS);
+      expect(on.run.records().slice(-3)).toMatchObject([
+        cancelled(reason),
+        fact('UndoListed', { is_last: true }),
+        fell({ evidence: { kind: 'tool_return' } }),
+      ]);
+    },
+  );
 
   it('goes where a charter allows it, and where the switch was lifted in time', () => {
     const { run, entries } = start();

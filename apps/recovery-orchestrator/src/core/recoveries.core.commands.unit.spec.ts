@@ -12,6 +12,7 @@ import {
   CALL_TIMEOUT,
   core,
   envelope,
+  EVIDENCE,
   execution,
   LEASE,
   MARGIN,
@@ -226,6 +227,8 @@ describe.each(WAYS)('a step that a person has, $way', ({ isRebuilt }) => {
     ['resource', { ref: ref({ subject_ref: null, external_transaction_ref: null }) }],
     ['objective', { execution: execution({ objective: null }) }],
     ['objective', { execution: execution({ objective: ' \n' }) }],
+    ['facts.then', { ref: ref({ assumption_refs: [] }) }],
+    ['facts.now', { evidence: { ...EVIDENCE, ref: null, statement: null } }],
   ])('is agreed to by nobody while facts are missing that a decision needs: %s (C55, C63)', (missing, more) => {
     const run = start().when(markedInput(more), AT);
     run

@@ -5,12 +5,15 @@ import { fact, harness, wire, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import {
   answered,
+  approval,
   BALANCE_ZERO,
   calls,
   core,
   envelope,
   leg,
+  LOOKED_AGAIN,
   markedInput,
+  observed,
   requestIn,
   REVIEW,
   RUN,
@@ -67,6 +70,18 @@ describe.each(WAYS)('a window that an event closed, $way', ({ isRebuilt }) => {
     expect(stepOf(run)).toMatchObject({ phase: 'looking' });
     run.when(windowClosed(), AT + REVIEW + 2).then(NOTED);
     expect(stepOf(run)).toMatchObject({ phase: 'looking', ref: { reversal_expires_at: AT + REVIEW + 2 } });
+  });
+
+  it('while the resource is looked at again before the call gives it to a person, and nothing is sent', () => {
+    const run = begun({})
+      .when(approval(), AT + 100)
+      .then(fact('StepApproved'), LOOKED_AGAIN);
+    const request = requestIn(run.outgoing());
+    expect(stepOf(run)).toMatchObject({ phase: 'observing' });
+    run.when(windowClosed(), CLOSED_AT).then(GIVEN, fact('RecoveryClosed', { outcome: 'manual' }));
+    const seen = observed('verify', 'payments.read_refund', { status: 'pending' });
+    run.when(answered(request, 'verified', [seen]), AT + 600).then(fact('ReportRefused', { code: 'ALREADY_ANSWERED' }));
+    expect([stepOf(run)['phase'], calls(run)]).toEqual(['manual', []]);
   });
 
   it('while an attempt is out leaves it its lease, and no other is made', () => {
