@@ -254,4 +254,13 @@ export const BREAKS: readonly Break[] = [
     find: 'calls: z.nullish(CALLS),',
     replace: '',
   },
+  {
+    id: 'console-parked-for-readers',
+    requirement: 'console/parked',
+    spec: 'apps/console/page/screens/parked.verbs.unit.spec.ts',
+    test: 'a parked record is taken again or discarded by an administrator alone; who only reads is told so',
+    file: 'apps/console/page/screens/parked.verbs.ts',
+    find: 'forRoles(verbs, MENDS, roles)',
+    replace: 'verbs',
+  },
 ];

@@ -2,18 +2,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
-import {
-  answered,
-  budgets,
-  commanded,
-  contracts,
-  EDGES,
-  EDGE_WORDS,
-  ledger,
-  notifier,
-  recoveries,
-  underKey,
-} from '../api/clients.js';
+import { answered, budgets, contracts, EDGES, EDGE_WORDS, ledger, notifier, recoveries } from '../api/clients.js';
 import type { EdgeName } from '../api/clients.js';
 import { rowsQuery } from '../api/lists.js';
 import type { More } from '../api/pages.js';
@@ -28,6 +17,8 @@ import { Card, Id, Tag, Text, Time, Code } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { troubleOf } from './health.rules.js';
 import type { Trouble as ServiceTrouble } from './health.rules.js';
+import { parkedVerbs, PARKING } from './parked.verbs.js';
+import type { ParkingEdge } from './parked.verbs.js';
 import { Switches } from './switches.tsx';
 
 const STATUS_OF = {
@@ -154,7 +145,6 @@ function Away({ edge, cause }: { readonly edge: EdgeName; readonly cause: unknow
   );
 }
 
-const PARKING = ['contracts', 'ledger', 'recoveries', 'budgets'] as const;
 const open = (more: More) => ({ params: { query: { limit: 200, open: 'true' as const, ...more } } });
 const PARKED_OF = {
   contracts: (more: More) => contracts.GET('/v1/parked', open(more)),
@@ -167,7 +157,7 @@ function Parked(): ReactNode {
   return PARKING.map((edge) => <ParkedAt key={edge} edge={edge} />);
 }
 
-function ParkedAt({ edge }: { readonly edge: (typeof PARKING)[number] }): ReactNode {
+function ParkedAt({ edge }: { readonly edge: ParkingEdge }): ReactNode {
   const { data, error } = useQuery(rowsQuery(edge, ['parked'], PARKED_OF[edge]));
   const columns: readonly Column<Row>[] = [
     { name: 'Record', cell: (row) => <Id>{parkedId(row)}</Id> },
@@ -193,27 +183,9 @@ function ParkedAt({ edge }: { readonly edge: (typeof PARKING)[number] }): ReactN
 
 const parkedId = (row: Row): string => textIn(row, 'parked_id') ?? textIn(row, 'row_key') ?? textIn(row, 'id') ?? '';
 
-function Ways({ edge, id }: { readonly edge: (typeof PARKING)[number]; readonly id: string }): ReactNode {
+function Ways({ edge, id }: { readonly edge: ParkingEdge; readonly id: string }): ReactNode {
   const [isOpen, setOpen] = useState<string | null>(null);
-  const client = { contracts, ledger, recoveries, budgets }[edge] as typeof ledger; // the routes of administration are the same at each
-  const at = (key: string) => ({ params: { path: { id }, header: underKey(key) } });
-  const verbs = [
-    {
-      name: 'Redrive',
-      happens: ['The record is taken again, and those of its key behind it. If nothing was mended it is parked again.'],
-      send: ({ reason, key }: { readonly reason: string; readonly key: string }) =>
-        commanded(client.POST('/v1/parked/{id}/redrive', { ...at(key), body: { reason } })),
-    },
-    {
-      name: 'Discard',
-      isGrave: true,
-      typed: 'discard',
-      happens: ['The record counts for nothing, for ever. Its bytes stay in the log.'],
-      send: ({ reason, key }: { readonly reason: string; readonly key: string }) =>
-        commanded(client.POST('/v1/parked/{id}/discard', { ...at(key), body: { reason } })),
-    },
-  ];
-  return verbs.map((verb) => (
+  return parkedVerbs(edge, id, usePerson().roles).map((verb) => (
     <Decision
       key={verb.name}
       verb={verb}
