@@ -1604,5 +1604,12 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/commands/readings.command.ts',
     find: "return isOfMore(reading) ? [{ ...reading, about: 'possible' }] : [];",
     replace: 'return [];',
+    id: 'cli-glass-unseen',
+    requirement: 'cli/break-glass',
+    spec: 'apps/cli/src/commands/recoveries.command.unit.spec.ts',
+    test: 'a glass that is broken is shown what it lets go, asked for, and sent with the digest that was shown',
+    file: 'apps/cli/src/commands/verdict.ts',
+    find: 'if (options.yes !== true) {',
+    replace: 'if (options.yes === false) {',
   },
 ];

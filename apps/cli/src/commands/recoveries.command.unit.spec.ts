@@ -45,3 +45,28 @@ describe('a recovery that is shown', () => {
     expect(out()).toContain('rec_2');
   });
 });
+
+describe('a glass that is broken', () => {
+  const DIGEST = 'ab'.repeat(32);
+  const sends: unknown[] = [];
+  const served: Respond = ({ pathname, body }) => {
+    if (pathname === '/v1/reviews/step_1')
+      return Response.json({ step_id: 'step_1', action_digest: DIGEST, reason: 'FACT_CHANGED' });
+    sends.push([pathname, body]);
+    return Response.json({ step_id: 'step_1' });
+  };
+
+  it('is shown what it lets go, asked for, and sent with the digest that was shown', async () => {
+    const glass = ['recoveries', 'break-glass', 'step_1', '--minutes', '5', '--reason', 'fire'] as const;
+    const { call, note } = desk(served);
+    expect(await call(...glass)).toBe(EXIT_CODES.usage.code);
+    expect(note()).toMatch(/FACT_CHANGED[^]*CONFIRMATION_NEEDED/u);
+    expect(await call(...glass, '--yes', '--digest', 'cd'.repeat(32))).toBe(EXIT_CODES.refused.code);
+    expect(note()).toContain('DIGEST_MISMATCH');
+    expect(sends).toEqual([]);
+    expect(await call(...glass, '--yes', '--digest', DIGEST)).toBe(0);
+    expect(sends).toEqual([
+      ['/v1/steps/step_1/break-glass', { action_digest: DIGEST, valid_ms: 300_000, reason: 'fire' }],
+    ]);
+  });
+});

@@ -7,11 +7,12 @@ import type { Command } from 'commander';
 import { briefFields } from '../output/brief.js';
 import { formatFields, formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
-import { IDEMPOTENCY_KEY, positiveInteger } from './options.js';
+import { positiveInteger } from './options.js';
 import type { Act } from './options.js';
+import { describeReview } from './reviews.command.js';
 import { addListAction, addShowAction, pathBelow } from './shapes.js';
-import type { Why } from './shapes.js';
 import { addVerbs } from './verbs.js';
+import { addVerdict } from './verdict.js';
 
 const INCIDENT_COLUMNS: readonly Column<Doc>[] = [
   { title: 'INCIDENT', of: (row) => row['incident_id'] },
@@ -39,26 +40,15 @@ export function addStepCommands(recoveries: Command, act: Act): void {
   addBreakGlass(recoveries, act);
 }
 
-/** The digest that is sent is that of the step as it stands: whoever breaks the glass has looked at it. */
 function addBreakGlass(recoveries: Command, act: Act): void {
-  recoveries
-    .command('break-glass')
-    .description(
-      'approves in an emergency, in place of the people the contract asks for: two people, a reason each, for a short time',
-    )
-    .argument('<step>', 'step id')
-    .option('--minutes <n>', 'for how long it is to hold, 60 at the most', positiveInteger, 15)
-    .requiredOption('--reason <text>', 'why, in your words')
-    .addOption(IDEMPOTENCY_KEY())
-    .action(
-      act<Why & { readonly minutes: number }>(async (session, { minutes, reason, idempotencyKey }, id = '') => {
-        const orchestrator = session.service('recoveries');
-        const { action_digest } = await orchestrator.get(stepPath(id), { tenant: session.tenant });
-        const body = { action_digest, valid_ms: minutes * 60_000, reason };
-        const answer = await orchestrator.command(stepPath(id, 'break-glass'), body, idempotencyKey);
-        session.show(answer, () => formatFields(Object.entries(answer)));
-      }),
-    );
+  addVerdict(recoveries, act, 'break-glass', {
+    path: stepPath,
+    shownAt: pathBelow('/v1/reviews'),
+    describe: describeReview,
+    argument: 'step',
+    description:
+      'approves exactly the action that is shown in an emergency, in place of the people the contract asks for: two people, a reason each, for a short time',
+  }).option('--minutes <n>', 'for how long it is to hold, 60 at the most', positiveInteger, 15);
 }
 
 /** Adds `recourse incidents`. */

@@ -14,7 +14,23 @@ interface VerdictOptions {
   readonly yes?: boolean;
   readonly digest?: string;
   readonly idempotencyKey?: string;
+  readonly minutes?: number;
 }
+
+type VerdictVerb = 'approve' | 'deny' | 'break-glass';
+
+/** How each verb asks, what its reason is of, and what it sends beside digest and reason. */
+const VERDICTS: Readonly<
+  Record<VerdictVerb, { readonly asks: string; readonly of: string; readonly more?: (options: VerdictOptions) => Doc }>
+> = {
+  approve: { asks: 'Approve', of: 'an approval' },
+  deny: { asks: 'Deny', of: 'a denial' },
+  'break-glass': {
+    asks: 'Break the glass for',
+    of: 'a broken glass',
+    more: ({ minutes = 15 }) => ({ valid_ms: minutes * 60_000 }),
+  },
+};
 
 /** What is decided about. */
 export interface Decidable {
@@ -27,9 +43,9 @@ export interface Decidable {
   readonly describe: (item: Doc, now: number) => string;
 }
 
-/** Adds `approve` or `deny` to a group of commands. */
-export function addVerdict(group: Command, act: Act, verb: 'approve' | 'deny', decidable: Decidable): void {
-  group
+/** Adds the command of a verb to a group of commands. */
+export function addVerdict(group: Command, act: Act, verb: VerdictVerb, decidable: Decidable): Command {
+  return group
     .command(verb)
     .description(decidable.description)
     .argument(`<${decidable.argument}>`, `${decidable.argument} id`)
@@ -42,12 +58,13 @@ export function addVerdict(group: Command, act: Act, verb: 'approve' | 'deny', d
 
 async function decide(
   session: Session,
-  verb: 'approve' | 'deny',
+  verb: VerdictVerb,
   { path, shownAt = path, describe }: Decidable,
   id: string,
   options: VerdictOptions,
 ): Promise<ExitKind> {
   const { clock, terminal } = session;
+  const { asks, of, more } = VERDICTS[verb];
   const orchestrator = session.service('recoveries');
   const item = await orchestrator.get(shownAt(id), { tenant: session.tenant });
   if (isShown(session, options)) terminal.note(`${describe(item, clock.now())}\n`);
@@ -57,19 +74,13 @@ async function decide(
       throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', {
         remedy: 'Pass --yes to decide without being asked.',
       });
-    if (
-      !isYes(
-        await terminal.ask(
-          `${verb === 'approve' ? 'Approve' : 'Deny'} exactly this action (digest ${digest.slice(0, 12)}…)? [y/N] `,
-        ),
-      )
-    )
+    if (!isYes(await terminal.ask(`${asks} exactly this action (digest ${digest.slice(0, 12)}…)? [y/N] `)))
       return 'declined';
   }
-  const reason = await reasonIn(session, options, verb === 'approve' ? 'an approval' : 'a denial');
+  const reason = await reasonIn(session, options, of);
   const answer = await orchestrator.command(
     `${path(id)}/${verb}`,
-    { action_digest: digest, reason },
+    { action_digest: digest, ...more?.(options), reason },
     options.idempotencyKey,
   );
   session.show(answer, () => formatFields(Object.entries(answer)));
