@@ -1579,6 +1579,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/probes/contract.judges.ts',
     find: 'named.filter((row) => covers(ownerOf(row), where))',
     replace: 'named.filter((row) => covers(ownerOf(row), ALL) && where.length > 0)',
+  },
+  {
     id: 'd61-csv-of-another-spelling',
     requirement: 'D66',
     spec: 'apps/cli/src/reports/outcomes.unit.spec.ts',
