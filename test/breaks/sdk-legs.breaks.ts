@@ -490,4 +490,13 @@ export const BREAKS: readonly Break[] = [
     find: 'if (late !== null) tellLate(situation, late);',
     replace: '',
   },
+  {
+    id: 'guides-connect-gives-up-early',
+    requirement: 'guides/connect',
+    spec: 'libs/sdk/src/connect/working.unit.spec.ts',
+    test: 'a worker from a connection waits for a call as long as its contract says, however long that is',
+    file: 'libs/sdk/src/connect/connect.ts',
+    find: 'const CALL_TIMEOUT_MS = 3_600_000;',
+    replace: 'const CALL_TIMEOUT_MS = 5_000;',
+  },
 ];

@@ -54,8 +54,8 @@ import type { Whereabouts } from './whereabouts.js';
 const ROLES = ['agent', 'reporter', 'requester'] as const;
 /** Tenant of the stories of a development stack. */
 const DEVELOPMENT_TENANT = 'demo';
-/** Longest a worker's call may take unless told, milliseconds. */
-const CALL_TIMEOUT_MS = 5_000;
+/** Longest a worker's call may take unless told, milliseconds: the most that a contract can say, so that each step's own decides. */
+const CALL_TIMEOUT_MS = 3_600_000;
 
 /**
  * Connects one process.

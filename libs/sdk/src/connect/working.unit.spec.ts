@@ -1,11 +1,12 @@
 // A worker of a connection: what it takes from the connection, and what its contract says.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Json } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import { MemoryEntries } from '../entries/entries.memory.js';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import type { Claim } from '../stores/claim-store.port.js';
-import { legOf } from '../worker/legs.testing.js';
-import { outcomes, WorkerStage } from '../worker/worker.testing.js';
+import { legOf, legStep } from '../worker/legs.testing.js';
+import { outcomes, turns, WorkerStage } from '../worker/worker.testing.js';
 import { connect } from './connect.js';
 import type { ConnectedWorkerOptions, ConnectOptions } from './connect.messages.js';
 import { TestStack } from './connect.testing.js';
@@ -55,6 +56,29 @@ describe('a worker from a connection', () => {
     await stage.ask(legOf());
     expect(outcomes(await stage.reports(1))).toEqual([['verified']]);
     expect(asked).toEqual(['leg_1']);
+    await recourse.close();
+  });
+
+  it('waits for a call as long as its contract says, however long that is', async () => {
+    const { promise: reversed, resolve: answers } = Promise.withResolvers<Json>();
+    const recourse = await working(
+      {},
+      {
+        capabilities: {
+          ...stage.provider.tools,
+          'payments.reverse_refund': async () => {
+            const answer = await reversed;
+            stage.provider.status = 'reversed';
+            return answer;
+          },
+        },
+      },
+    );
+    await stage.ask(legOf({ not_after: 90_000, steps: [legStep({ call_timeout_ms: 30_000 })] }));
+    await turns();
+    await stage.clock.advance(29_000);
+    answers({ status: 'reversed' });
+    expect(outcomes(await stage.reports(1)).at(-1)).toEqual(['verified']);
     await recourse.close();
   });
 });
