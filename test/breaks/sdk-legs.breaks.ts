@@ -499,4 +499,13 @@ export const BREAKS: readonly Break[] = [
     find: 'const CALL_TIMEOUT_MS = 3_600_000;',
     replace: 'const CALL_TIMEOUT_MS = 5_000;',
   },
+  {
+    id: 'p14-undefined-takes-switches-away',
+    requirement: 'guides/connect',
+    spec: 'libs/sdk/src/connect/connect.unit.spec.ts',
+    test: 'connect keeps what it has where an option of a guard is undefined: a kill switch stops that tool, too',
+    file: 'libs/sdk/src/connect/connect.ts',
+    find: '...(await this.guardOptions(contract)), ...said(overrides)',
+    replace: '...(await this.guardOptions(contract)), ...overrides',
+  },
 ];

@@ -42,7 +42,7 @@ import type { Edges } from './edges.js';
 import { greetRegistry, registeredContract } from './registered.js';
 import { kafkaAccessFor, signingFor } from './kafka-access.js';
 import { withAddress } from './plainly.js';
-import { refuseNoContract, refuseUnusableOptions, refuseUnusableWorker } from './given.js';
+import { refuseNoContract, refuseUnusableOptions, refuseUnusableWorker, said } from './given.js';
 import { findStack } from './stack-file.js';
 import { tenantIn, tokenSource } from './token.js';
 import { callAt, forwardTool } from './typed-tool.js';
@@ -201,7 +201,7 @@ class Connection implements Recourse {
   ): Promise<ConnectedTool<Args, Value>> {
     // Callers without types leave it out.
     const { contract, externalTransactionRef, ...overrides } = { ...given };
-    const options = { ...(await this.guardOptions(contract)), ...overrides };
+    const options = { ...(await this.guardOptions(contract)), ...said(overrides) };
     refuseUnusable(tool, options);
     await noteUnknown(this.kafka, options);
     const guarded = guard(forwardTool(tool, externalTransactionRef), options);
@@ -230,7 +230,7 @@ class Connection implements Recourse {
       groupId: `${adapter}-${isObserver ? 'observers' : 'workers'}`,
       isObserver,
       callTimeoutMs: CALL_TIMEOUT_MS,
-      ...overrides,
+      ...said(overrides),
       ...(onNote === undefined ? {} : { onNote: this.telling(onNote) }),
     });
     await this.reaching(worker.start());

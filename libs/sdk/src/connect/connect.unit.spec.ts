@@ -160,6 +160,20 @@ describe('connect', () => {
     expect(stack.calls.at(-1)?.authorization).toBe('Bearer renewed');
   });
 
+  it('keeps what it has where an option of a guard is undefined: a kill switch stops that tool, too', async () => {
+    stack.leaveFile();
+    stack.answers.set('/v1/entries/kill_switch', [503, { code: 'BROKER_UNAVAILABLE' }]);
+    const recourse = await connect(stack.options({ onTrouble: () => undefined }));
+    // As a caller without exact types passes it.
+    const unsaid = { entries: undefined, budget: undefined, standing: undefined, mode: undefined } as unknown as object;
+    const refund = await recourse.guard(issueRefund, { contract: REFUND, ...unsaid });
+    expect(await refund({ order: '4711', amount_minor: 500 }, PLACE)).toMatchObject({
+      kind: 'refused',
+      code: 'REGISTRY_UNAVAILABLE',
+    });
+    await recourse.close();
+  });
+
   it('is over once it is closed', async () => {
     stack.leaveFile();
     const recourse = await connect(stack.options());

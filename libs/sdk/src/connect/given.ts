@@ -38,6 +38,12 @@ export function refuseUnusableWorker(given: unknown): void {
   if (problems.length > 0) throw new ConnectProblem('OPTIONS_INVALID', problems.join('; '));
 }
 
+/** What of some options is said: one that is undefined is left out, and takes nothing away that stands behind it (P14). */
+export function said<Options extends object>(options: Options): Options {
+  // Less what is undefined: what is left is of the same type.
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Options;
+}
+
 /** Any object may be read by name; anything else has no members. */
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};

@@ -81,4 +81,21 @@ describe('a worker from a connection', () => {
     expect(outcomes(await stage.reports(1)).at(-1)).toEqual(['verified']);
     await recourse.close();
   });
+
+  it('has what the connection has where an option of it is undefined', async () => {
+    const [claims, asked] = [new MemoryClaimStore(), [] as string[]];
+    const shared = {
+      claim: (claim: Claim) => {
+        asked.push(claim.id);
+        return claims.claim(claim);
+      },
+    };
+    // As a caller without exact types passes it.
+    const unsaid = { claimStore: undefined, clock: undefined } as unknown as Partial<ConnectedWorkerOptions>;
+    const recourse = await working({ claims: shared }, unsaid);
+    await stage.ask(legOf());
+    await stage.reports(1);
+    expect(asked).toEqual(['leg_1']);
+    await recourse.close();
+  });
 });
