@@ -2,6 +2,7 @@
 import type { Kafka, WireProducer } from '@recourse/kafka';
 import type { Clock } from '@recourse/kernel';
 import type { Codecs, RollbackAcknowledged } from '@recourse/messages';
+import { refuseUnbelieved } from '../producer/believed.js';
 import { quietly } from '../quietly.js';
 import type { Inbox } from './inbox.port.js';
 
@@ -22,6 +23,8 @@ const BATCH_MAX = 100;
 /** Of one round; a wire takes 3 MiB at once. */
 const ROUND_BYTES_MAX = 1024 * 1024;
 const RETRY_PAUSE_MS = 500;
+/** Between looks at whether the key may say by now what it could not: a keyring changes by hand. */
+const BELIEF_PAUSE_MS = 5_000;
 
 /** One sender at a time, and one that waits to try again; what fails is tried again, here or after a restart. */
 export class AckOutbox<Tx> {
@@ -31,6 +34,8 @@ export class AckOutbox<Tx> {
   private isWaiting = false;
   /** What no wire takes is kept, and keeps nobody waiting. */
   private readonly unfit = new Set<string>();
+  /** What the key of this process may not say now: kept, and tried again. */
+  private readonly unbelieved = new Set<string>();
   private readonly onTrouble: (cause: unknown) => void;
 
   constructor(private readonly options: AckOutboxOptions<Tx>) {
@@ -51,7 +56,7 @@ export class AckOutbox<Tx> {
       .then(() => this.send())
       .catch((cause: unknown) => {
         this.onTrouble(cause);
-        void this.tryAgain();
+        void this.tryAgain(RETRY_PAUSE_MS);
       });
     return this.last;
   }
@@ -68,10 +73,10 @@ export class AckOutbox<Tx> {
     this.wire = null;
   }
 
-  private async tryAgain(): Promise<void> {
+  private async tryAgain(pauseMs: number): Promise<void> {
     if (this.isWaiting) return;
     this.isWaiting = true;
-    await this.options.clock.sleep(RETRY_PAUSE_MS, this.stopped.signal);
+    await this.options.clock.sleep(pauseMs, this.stopped.signal);
     this.isWaiting = false;
     if (!this.stopped.signal.aborted) await this.flush();
   }
@@ -81,9 +86,9 @@ export class AckOutbox<Tx> {
     for (let isMore = true; isMore && !this.stopped.signal.aborted;) {
       const { wire } = this;
       if (wire === null) return;
-      const limit = BATCH_MAX + this.unfit.size;
+      const limit = BATCH_MAX + this.unfit.size + this.unbelieved.size;
       const found = await inbox.transact('derive', (session) => session.owed(limit));
-      const owed = found.flatMap((ack) => this.owedOf(ack) ?? []);
+      const owed = found.flatMap((ack) => this.owedOf(ack, wire) ?? []);
       const round = roundOf(owed);
       if (round.length > 0) {
         await wire.send(
@@ -94,12 +99,13 @@ export class AckOutbox<Tx> {
       }
       isMore = found.length === limit || round.length < owed.length;
     }
+    if (this.unbelieved.size > 0) void this.tryAgain(BELIEF_PAUSE_MS);
   }
 
-  /** Null for what no wire takes, which is told once. */
-  private owedOf(ack: RollbackAcknowledged): Owed | null {
+  /** Null for what no wire takes, and for what its readers would drop; each is told once. */
+  private owedOf(ack: RollbackAcknowledged, wire: WireProducer): Owed | null {
     const { event_id: id, run_id } = ack;
-    if (this.unfit.has(id)) return null;
+    if (this.unfit.has(id) || !this.isBelieved(ack, wire)) return null;
     try {
       const value = this.options.codecs.encode(ACKS_TOPIC, 'RollbackAcknowledged', ack);
       return { id, message: { key: Buffer.from(run_id, 'utf8'), value } };
@@ -107,6 +113,21 @@ export class AckOutbox<Tx> {
       this.unfit.add(id);
       this.onTrouble(new Error(`the acknowledgement ${id} cannot be sent, and is left behind`, { cause }));
       return null;
+    }
+  }
+
+  /** May the key of this process say it? What it may not would be settled here and dropped there, and its rollback never acknowledged. */
+  private isBelieved(ack: RollbackAcknowledged, wire: WireProducer): boolean {
+    const { event_id: id } = ack;
+    try {
+      refuseUnbelieved(wire, 'RollbackAcknowledged', ack);
+      this.unbelieved.delete(id);
+      return true;
+    } catch (cause) {
+      if (!this.unbelieved.has(id))
+        this.onTrouble(new Error(`the acknowledgement ${id} waits for a key that may say it`, { cause }));
+      this.unbelieved.add(id);
+      return false;
     }
   }
 }

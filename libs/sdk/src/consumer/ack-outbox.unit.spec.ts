@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import type { Kafka } from '@recourse/kafka';
 import { ManualClock } from '@recourse/kernel';
+import type { Speaker } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { RollbackAcknowledged } from '@recourse/messages';
 import { AckOutbox, ACKS_TOPIC } from './ack-outbox.js';
@@ -78,7 +79,7 @@ describe('an outbox', () => {
     emissions: [{ kind: 'email', ref: null, emitted_at }],
   });
 
-  async function stage(acks: readonly RollbackAcknowledged[]) {
+  async function stage(acks: readonly RollbackAcknowledged[], speaker?: () => Speaker) {
     const [broker, clock, inbox] = [new MemoryBroker(), new ManualClock(1_000), new MemoryInbox()];
     broker.ensureTopics([{ name: ACKS_TOPIC, partitions: 1 }]);
     const sent: number[] = [];
@@ -88,6 +89,7 @@ describe('an outbox', () => {
     const kafka: Kafka = Object.assign(Object.create(actor) as Kafka, {
       wireProducer: () =>
         Promise.resolve({
+          ...(speaker === undefined ? {} : { speaker }),
           close: () => Promise.resolve(),
           send: (_topic: string, messages: readonly unknown[]) => {
             sent.push(messages.length);
@@ -137,6 +139,22 @@ describe('an outbox', () => {
     fail(false);
     for (let turn = 0; turn < 10; turn += 1) await clock.advance(100);
     expect(await owed()).toEqual([]);
+    await outbox.stop();
+  });
+
+  it('keeps what nobody would believe of its key, says so once, holds up nothing else, and sends it once it would be', async () => {
+    let tenants = ['acme'];
+    const speaker = () => ({ keyId: 'mailer', roles: ['consumer'], names: ['mailer'], tenants }) as Speaker;
+    const others = { ...ackOf('other'), tenant: 'beta' };
+    const { outbox, clock, sent, troubles, owed } = await stage([others, ackOf('one')], speaker);
+    await outbox.start();
+    await outbox.flush();
+    await outbox.flush();
+    expect([sent, await owed(), troubles.length]).toEqual([[1], ['other'], 1]);
+    expect(String((troubles[0] as Error).cause)).toContain('nobody would believe it');
+    tenants = ['acme', 'beta'];
+    for (let turn = 0; turn < 10; turn += 1) await clock.advance(1_000);
+    expect([sent, await owed()]).toEqual([[1, 1], []]);
     await outbox.stop();
   });
 
