@@ -508,4 +508,13 @@ export const BREAKS: readonly Break[] = [
     find: '...(await this.guardOptions(contract)), ...said(overrides)',
     replace: '...(await this.guardOptions(contract)), ...overrides',
   },
+  {
+    id: 'a16-extras-of-a-class-lost',
+    requirement: 'A16/handles',
+    spec: 'libs/sdk/src/adapters/agent-tools.unit.spec.ts',
+    test: "the execute of a kit's tool keeps what a class brings beside its call",
+    file: 'libs/sdk/src/adapters/agent-tools.ts',
+    find: 'Object.create(extras ?? null, {',
+    replace: 'Object.create({ ...extras }, {',
+  },
 ];

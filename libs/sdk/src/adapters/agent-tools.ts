@@ -32,7 +32,15 @@ async function guardedCall<Value extends Json>(
   { callId, signal }: KitCall,
 ): Promise<GuardedResult<Value>> {
   const own = { producedBy: callId, ...(signal === null ? {} : { signal }) };
-  return guard<Value>({ ...extras, execute }, options)({ ...own, ...place(args, callId), args });
+  return guard<Value>(toolWith(extras, execute), options)({ ...own, ...place(args, callId), args });
+}
+
+/** The tool of a call: what it brings is looked up where it is, so that an object of a class keeps its methods. */
+function toolWith<Value extends Json>(
+  extras: ToolExtras | undefined,
+  execute: (args: Json) => Promise<Value>,
+): ForwardTool<Value> {
+  return Object.create(extras ?? null, { execute: { value: execute } }) as ForwardTool<Value>;
 }
 
 /** What a kit says of a call beside its arguments. */

@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '@recourse/kernel';
+import type { Json } from '@recourse/kernel';
 import { refundCall, refundContract } from '../guard/guard.testing.js';
 import { MemoryProducer } from '../producer/producer.memory.js';
 import { executedBody } from '../producer/producer.js';
 import { ToolRejected } from '../tool/tool.js';
 import { guardExecute, guardFunction, guardMcp, serverFingerprint } from './agent-tools.js';
-import type { AdapterOptions, McpClient, McpTool } from './agent-tools.js';
+import type { AdapterOptions, McpClient, McpTool, ToolExtras } from './agent-tools.js';
 
 function scene(contract: Partial<AdapterOptions['contract']> = {}) {
   const producer = new MemoryProducer();
@@ -59,6 +60,19 @@ describe("the execute of a kit's tool", () => {
       { produced_by: 'toolu_1', release },
       { produced_by: 'msg_9', release },
     ]);
+  });
+
+  it('keeps what a class brings beside its call', async () => {
+    class Refunds implements ToolExtras {
+      private readonly member = 'refund';
+      externalTransactionRef(result: Json): string | null {
+        return (result as Readonly<Record<string, string>>)[this.member] ?? null;
+      }
+    }
+    const { options, producer } = scene();
+    const issue = guardExecute(() => ({ refund: 'rf_9' }), { ...options, extras: new Refunds() });
+    expect(await issue(input)).toMatchObject({ kind: 'succeeded' });
+    expect(producer.told.at(-1)).toMatchObject({ outcome: { externalTransactionRef: 'rf_9' } });
   });
 
   it('that streams is run to its end, and what it gives last is its answer', async () => {

@@ -24,21 +24,18 @@ const NONE: Handle = { handle: null, problem: null };
  *
  * Shape:  off the very answer of the tool, which may be more than JSON keeps of it; where that gives none, off what JSON says of it.
  */
-export function handleIn(
-  { externalTransactionRef: read }: Pick<ForwardTool, 'externalTransactionRef'>,
-  result: unknown,
-): Handle {
-  if (read === undefined) return NONE;
-  const own = readOff(read, result);
+export function handleIn(tool: Pick<ForwardTool, 'externalTransactionRef'>, result: unknown): Handle {
+  if (tool.externalTransactionRef === undefined) return NONE;
+  const own = readOff(tool, result);
   if (own.handle !== null) return own;
-  const said = readOff(read, written(result).json);
+  const said = readOff(tool, written(result).json);
   return said.handle === null ? own : said;
 }
 
-function readOff(read: NonNullable<ForwardTool['externalTransactionRef']>, result: unknown): Handle {
+function readOff(tool: Pick<ForwardTool, 'externalTransactionRef'>, result: unknown): Handle {
   let given: unknown;
   try {
-    given = read(result as Json); // whatever its type says of it: it is the tool's own answer
+    given = tool.externalTransactionRef?.(result as Json); // whatever its type says of it: it is the tool's own answer
   } catch (cause) {
     return {
       handle: null,

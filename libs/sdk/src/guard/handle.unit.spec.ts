@@ -3,7 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { ContractDraft } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
 import type { ForwardTool, GuardTrouble } from './guard.messages.js';
-import { refund } from './guard.testing.js';
+import { guard } from './guard.js';
+import { refund, refundCall } from './guard.testing.js';
 
 type Read = NonNullable<ForwardTool['externalTransactionRef']>;
 
@@ -135,5 +136,21 @@ describe('a call whose end nobody knows', () => {
       { code: 'TOOL_UNCERTAIN', problems: [{ message: 'UNKNOWN: Error: ETIMEDOUT shop' }] },
     ]);
     expect([answer.kind, JSON.stringify(answer).includes('ETIMEDOUT')]).toEqual(['uncertain', false]);
+  });
+
+  it('is read by a tool of a class as one of its own methods', async () => {
+    class Refunds implements ForwardTool {
+      private readonly member = 'refund_id';
+      execute(): Promise<Json> {
+        return Promise.resolve({ refund_id: 'rf_9' });
+      }
+      externalTransactionRef(result: Json): string | null {
+        return (result as Readonly<Record<string, string>>)[this.member] ?? null;
+      }
+    }
+    const { options, producer, troubles } = refund();
+    await guard(new Refunds(), options)(refundCall);
+    expect(producer.told.at(-1)).toMatchObject({ outcome: { externalTransactionRef: 'rf_9' } });
+    expect(troubles).toEqual([]);
   });
 });

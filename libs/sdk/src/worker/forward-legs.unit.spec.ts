@@ -146,3 +146,36 @@ describe('a look for the ledger', () => {
     expect((await observe(499)).outcome).toBe('unverified');
   });
 });
+
+describe('a forward tool of a class', () => {
+  it('reads its handle as one of its own methods, and whoever reads the report hears what is wrong with one', async () => {
+    class Refunds implements ForwardTool {
+      private readonly member: string;
+      constructor(member: string) {
+        this.member = member;
+      }
+      execute(): Promise<Json> {
+        return Promise.resolve({ id: 'rf_9', parts: ['a'] });
+      }
+      externalTransactionRef(result: Json): string | null {
+        return (result as Readonly<Record<string, string>>)[this.member] ?? null;
+      }
+    }
+    const told = [];
+    for (const member of ['id', 'parts']) {
+      const { steps } = await runLeg(forwardLeg('release'), {
+        workerId: 'w',
+        tools: {},
+        forwardTools: { [ISSUE]: new Refunds(member) },
+        clock: new ManualClock(1_000),
+        claimStore: new MemoryClaimStore(),
+        callTimeoutMs: 500,
+      });
+      told.push(...steps.map((step) => [step.outcome, step.external_transaction_ref, step.detail]));
+    }
+    expect(told).toEqual([
+      ['verified', 'rf_9', null],
+      ['verified', null, expect.stringContaining('a list')],
+    ]);
+  });
+});

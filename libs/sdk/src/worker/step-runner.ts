@@ -43,6 +43,7 @@ export async function runStep(
     detail: null,
     expected: undefined,
     handle: null,
+    unread: null,
   };
   let progress = begun;
   for (;;) {

@@ -67,6 +67,8 @@ export interface Running {
   expected: Json | undefined;
   /** Provider's handle of a forward call. */
   handle: string | null;
+  /** Why there is none where the tool gave something. */
+  unread: string | null;
 }
 
 /** What became of a call. */
@@ -136,7 +138,7 @@ function keep(
   const free = running.room.add({ phase, capability, observed, observed_at: at, call: 1 }, running.observations);
   running.detail =
     free === null
-      ? null
+      ? running.unread
       : `the answer of ${capability} is left out: it has ${String(observed.body.length)} bytes, and the report room for ${String(free)}`;
   return free === null || phase === 'execute'
     ? { kind: 'answered', observed: answer, at }
@@ -174,7 +176,9 @@ function letGo(tool: ForwardTool, running: Running): Asked {
       const said = `the tool answered ${kind}`;
       throw effect === 'none' ? new ToolRejected(kind, said) : new Error(said);
     }
-    running.handle = handleIn(tool, given).handle;
+    const { handle, problem } = handleIn(tool, given);
+    running.handle = handle;
+    running.unread = problem;
     return answer;
   };
 }
