@@ -116,6 +116,26 @@ describe("the execute of a kit's tool", () => {
     ]);
   });
 
+  it('that answers with a cursor, as drivers of databases have it, has its answer there: nothing of it is taken', async () => {
+    let taken = 0;
+    class Cursor {
+      readonly id = 'c_1';
+      next(): Promise<string> {
+        taken += 1;
+        return Promise.resolve('rf_2');
+      }
+      async *[Symbol.asyncIterator]() {
+        yield await this.next();
+      }
+    }
+    const { options } = scene();
+    expect(await guardExecute(() => new Cursor(), options)(input)).toMatchObject({
+      kind: 'succeeded',
+      value: { id: 'c_1' },
+    });
+    expect(taken).toBe(0);
+  });
+
   it.each([
     ['nobody knows what it did', new Error('socket hang up'), 'uncertain'],
     ['it says that nothing happened', new ToolRejected('CLOSED', 'closed'), 'failed'],

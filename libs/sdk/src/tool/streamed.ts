@@ -1,5 +1,5 @@
 // A tool that streams its answer: what it gives last is the answer, as agent kits have it.
-import { memberOf } from './thrown.js';
+import { types } from 'node:util';
 
 /** What a tool that answers with `Given` answers in the end. */
 export type Last<Given> = Given extends AsyncIterable<infer One> & { readonly next: unknown } ? One : Given;
@@ -17,10 +17,7 @@ export async function lastOf(given: Stream): Promise<unknown> {
   return last;
 }
 
-/** Is what a tool gave a stream of its answers, as a generator is? A list, a page of one or a file that can be read on in is none: it is there. What is none is read at once, as it was given. */
+/** Is what a tool gave a stream of its answers: what a generator function gives? A list, a page of one, a cursor or a file that can be read on in is none: it is there. What is none is read at once, as it was given. */
 export function isStream(given: unknown): given is Stream {
-  const isIterable = [Symbol.asyncIterator, Symbol.iterator].some((name) => isCall(memberOf(given, name)));
-  return isIterable && isCall(memberOf(given, 'next'));
+  return types.isGeneratorObject(given);
 }
-
-const isCall = (member: unknown): boolean => typeof member === 'function';
