@@ -517,4 +517,13 @@ export const BREAKS: readonly Break[] = [
     find: 'Object.create(extras ?? null, {',
     replace: 'Object.create({ ...extras }, {',
   },
+  {
+    id: 'd64-switch-stops-the-undoing',
+    requirement: 'D64',
+    spec: 'libs/sdk/src/guard/compensation.unit.spec.ts',
+    test: 'a guarded compensation is made under a kill switch over its agent',
+    file: 'libs/sdk/src/guard/governance.ts',
+    find: 'const isRecovery = call.recovery !== undefined;',
+    replace: 'const isRecovery = call.recovery === null;',
+  },
 ];

@@ -188,9 +188,10 @@ function isHidden(contract: GuardOptions['contract']): boolean {
 /** What somebody hears who asked for no more than a dry run. */
 export const REHEARSED: GuardedResult = { kind: 'rehearsed', mutation_refs: [], error_kind: null };
 
-/** Runs the dry run the contract names; a tool may have one of its own accord. */
+/** Runs the dry run the contract names; a tool may have one of its own accord. A compensation has none: it is for people to see before an effect. */
 export async function rehearse({ tool, call, options }: Situation): Promise<Stop | { readonly rehearsal: Json }> {
-  const isDue = options.contract.techniques?.dry_run_capability !== undefined || call.isRehearsal === true;
+  const isNamed = options.contract.techniques?.dry_run_capability !== undefined && call.recovery === undefined;
+  const isDue = isNamed || call.isRehearsal === true;
   if (!isDue) return { rehearsal: null };
   if (tool.rehearse === undefined)
     return objection(options, trouble('REHEARSAL_MISSING', 'the tool has no dry run')) ?? { rehearsal: null };

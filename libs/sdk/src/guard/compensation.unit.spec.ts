@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { ContractDraft } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
+import { MemoryEntries } from '../entries/entries.memory.js';
 import { MemoryClaimStore } from '../stores/claim-store.memory.js';
 import { ToolConflict, ToolRejected } from '../tool/tool.js';
 import type { Tool, ToolContext } from '../tool/tool.js';
@@ -48,6 +49,30 @@ describe('a guarded compensation', () => {
     const { compensate, told } = scene();
     expect(await compensate(args, context)).toEqual({ status: 'reversed' });
     expect(told()).toEqual([]);
+  });
+
+  it('needs no dry run, which is for people before an effect of its own', async () => {
+    const { compensate } = scene(undefined, {}, { techniques: { dry_run_capability: 'payments.preview_reversal' } });
+    expect(await compensate(args, context)).toEqual({ status: 'reversed' });
+  });
+
+  it.each([
+    ['is made under a kill switch over its agent', {}, true],
+    ['is stopped by one that says so of recoveries', { halts_recovery: true }, false],
+  ])('%s', async (_, more, isMade) => {
+    const entries = new MemoryEntries();
+    entries.register('kill_switch', 'acme', 'off', {
+      owner: 'o',
+      doc: 'd',
+      severity: 'sev1',
+      runbook: 'r',
+      reason: 'stop',
+      scope: { over: 'agent', agent: 'worker-1', ...more },
+    });
+    const made = scene(undefined, { entries }).compensate(args, context);
+    await (isMade
+      ? expect(made).resolves.toEqual({ status: 'reversed' })
+      : expect(made).rejects.toMatchObject({ kind: 'KILL_SWITCH' }));
   });
 
   it('reserves under its own capability, in the run and under the key that the ledger records it by', async () => {

@@ -28,7 +28,8 @@ export async function governed(call: GuardedCall, action: Action, options: Guard
   const { tenant, agentId: agent, capability } = action;
   const switches = await read(options.entries, 'kill_switch', tenant);
   if ('code' in switches) return switches;
-  const killed = objectionOf(switchVerdict(switches, { tenant, agent, capability }));
+  const isRecovery = call.recovery !== undefined;
+  const killed = objectionOf(switchVerdict(switches, { tenant, agent, capability, isRecovery }));
   if (killed !== null) return killed;
   const charters = await read(options.entries, 'agent_charter', tenant);
   if ('code' in charters) return charters;
