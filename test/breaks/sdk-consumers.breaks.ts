@@ -400,4 +400,13 @@ export const BREAKS: readonly Break[] = [
     find: ' || !this.isBelieved(ack, wire)',
     replace: '',
   },
+  {
+    id: 'e24-proxy-refuses-a-trigger',
+    requirement: 'E24',
+    spec: 'libs/sdk/src/detector/rollback-triggers.unit.spec.ts',
+    test: 'a taker of triggers over HTTP takes 404 {} of whoever stands before the ledger for no answer of it',
+    file: 'libs/sdk/src/detector/rollback-triggers.http.ts',
+    find: " && typeof answer.body['code'] === 'string'",
+    replace: '',
+  },
 ];

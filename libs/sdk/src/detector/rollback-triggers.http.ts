@@ -1,6 +1,7 @@
 // Triggers over the ledger's HTTP edge.
 //
-// Shape: POST /v1/triggers {run_id, mutation_id, reason, tenant} → 200 taken, 202 on its way, other 4xx refused with a code.
+// Shape: POST /v1/triggers {run_id, mutation_id, reason, tenant} → 200 taken, 202 on its way, other 4xx refused with a code. One without a code is not the ledger's answer:
+// what is taken for refused is never sent again.
 import { edgeClient, problemOf } from '../edge/edge.js';
 import type { EdgeClient, EdgeOptions } from '../edge/edge.js';
 import type { RollbackTriggers, TriggerAnswer, TriggerRequest } from './rollback-triggers.port.js';
@@ -28,7 +29,8 @@ export class HttpRollbackTriggers implements RollbackTriggers {
       if (status < 300) return { kind: 'taken' };
       const problem = problemOf(answer);
       // A token that ran out, or too many at once, says nothing about the trigger.
-      return status < 500 && !RETRIED.includes(status)
+      const isLedgers = status >= 400 && status < 500 && typeof answer.body['code'] === 'string';
+      return isLedgers && !RETRIED.includes(status)
         ? { kind: 'refused', code: problem.code }
         : { kind: 'unavailable', cause: problem };
     } catch (cause) {
