@@ -1606,6 +1606,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/commands/readings.command.ts',
     find: "return isOfMore(reading) ? [{ ...reading, about: 'possible' }] : [];",
     replace: 'return [];',
+  },
+  {
     id: 'cli-glass-unseen',
     requirement: 'cli/break-glass',
     spec: 'apps/cli/src/commands/recoveries.command.unit.spec.ts',

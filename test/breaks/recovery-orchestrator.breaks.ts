@@ -913,10 +913,6 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/contract/src/bound-now.ts',
     find: 'endsAt : Math.min(endsAt, from + length),',
     replace: 'endsAt : Math.max(endsAt, from + length),',
-    test: 'a recovery, straight under a contract that was tightened since its effect (C45) to a shorter window is agreed to and asked about no longer than that',
-    file: 'apps/recovery-orchestrator/src/rules/decision/in-force.decisions.ts',
-    find: 'reversal_expires_at: Math.min(bound, from + length)',
-    replace: 'reversal_expires_at: Math.max(bound, from + length)',
   },
   {
     id: 'a23-policy-that-nobody-asks',

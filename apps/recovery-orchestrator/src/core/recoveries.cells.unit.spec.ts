@@ -37,7 +37,7 @@ import type { LookDoc, StepDoc, StepPhase } from '../rules/step/step.messages.js
 import { policyOf } from './context.js';
 
 const NOW = 100_000;
-const LOOK: LookDoc = {
+const LOOK: Omit<LookDoc, 'call' | 'terms' | 'ref'> = {
   ...{
     leg_id: 'look-1',
     adapter: 'payments',
@@ -68,6 +68,10 @@ const REASONS: { readonly [Phase in StepPhase]?: readonly string[] } = {
   manual: ['STEP_RESULT_MISSING', 'HANDLE_ASKED', 'OUTCOME_UNKNOWN'],
 };
 
+function lookAt({ call, terms, ref }: StepDoc): LookDoc | null {
+  return call === null || terms === null ? null : { ...LOOK, call, terms, ref };
+}
+
 /** Steps in a phase, as they may stand. */
 function* standing(sent: StepDoc, phase: StepPhase): Generator<StepDoc> {
   for (const attempts of ATTEMPTS[phase] ?? [NONE, COUNTED, UNCOUNTED])
@@ -81,7 +85,7 @@ function* standing(sent: StepDoc, phase: StepPhase): Generator<StepDoc> {
               ...{ phase, reason, required_approvals, deadline_at, due_at: NOW },
               ref: { ...sent.ref, reversal_expires_at: ends },
               approvals: required_approvals === 0 ? [] : sent.approvals,
-              look: phase === 'looking' ? LOOK : null,
+              look: phase === 'looking' ? lookAt(sent) : null,
               facts_ask:
                 phase === 'observing' || phase === 'awaiting_approval'
                   ? { ...LOOK, leg_id: 'facts-1', purpose: phase === 'observing' ? 'dispatch' : 'review', round: 1 }
@@ -105,13 +109,20 @@ function* reports(step: StepDoc): Generator<LegReported> {
       for (const observations of SEEN)
         yield {
           ...leg,
-          steps: [{ step_id: step.step_id, outcome, observations, error_kind: null, detail: null, calls_done: 0 }],
+          steps: [
+            {
+              ...{ step_id: step.step_id, outcome, observations, error_kind: null, detail: null },
+              ...{ calls_done: 0, external_transaction_ref: null },
+            },
+          ],
         };
   }
 }
 
 const OBSERVED = {
-  ...{ keyId: 'payments-1', roles: ['worker', 'observer'], names: ['payments'] },
+  keyId: 'payments-1',
+  roles: ['worker', 'observer'],
+  names: ['payments'],
   observers: [{ names: ['payments'], tenants: ['*'] }],
 } as const;
 
@@ -136,7 +147,7 @@ function decided(step: StepDoc, context: StepContext): readonly (() => unknown)[
       () => report(message, context, OBSERVED),
     ]),
     () => commands.approve(step, { ...asked, action_digest: digest }, context),
-    () => commands.breakOpen(step, { ...asked, action_digest: digest }, context),
+    () => commands.breakOpen(step, { ...asked, action_digest: digest, valid_ms: 60_000 }, context),
     () => commands.deny(step, { ...asked, action_digest: digest }, context),
     () => commands.resolve(step, { ...asked, resolution: 'accepted', evidence }, context),
     () => commands.retry(step, asked, context),

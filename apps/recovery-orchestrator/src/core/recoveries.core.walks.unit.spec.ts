@@ -215,6 +215,7 @@ describe('any walk', () => {
       ...ESCALATION_REASONS,
       ...JUDGEMENT_REASONS,
       'NO_ANSWER',
+      'NOT_REACHED',
       'DENIED',
     ];
     fc.assert(

@@ -52,7 +52,7 @@ describe('a step as a person decides about it', () => {
         ),
     } as unknown as Reads; // what the review asks of them
     const caller = { principal: { subject: 'pia', tenant: 'acme', roles: ['operator'] } } as unknown as Caller; // as far as it is read
-    const controller = new RecoveriesController(reads, undefined as unknown as RecoveryQueries, null);
+    const controller = new RecoveriesController(reads, undefined as unknown as RecoveryQueries, null, {});
     expect((await controller.review(caller, 'step_1', {})).action.agreed_by).toEqual(['olga']);
   });
 });

@@ -42,7 +42,7 @@ export interface EndingContext {
 /** What an approval is judged by beside the step. */
 export interface ApprovalContext extends EndingContext {
   readonly now: number;
-  readonly policy: Pick<RecoveryPolicy, 'ownersOf' | 'marginMs' | 'standing'>;
+  readonly policy: Pick<RecoveryPolicy, 'ownersOf' | 'marginMs' | 'ofOpen'>;
 }
 
 /**
