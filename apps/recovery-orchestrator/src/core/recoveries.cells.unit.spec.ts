@@ -20,6 +20,7 @@ import {
   views,
 } from '../recoveries.testing.js';
 import { NO_RATES } from '../rules/admission/pace.decisions.js';
+import type { Signed } from '../rules/step/observer.decisions.js';
 import { report } from '../rules/step/report.decider.js';
 import * as commands from '../rules/step/step-commands.decider.js';
 import type { StepContext } from '../rules/step/step-draft.decisions.js';
@@ -37,7 +38,7 @@ import type { LookDoc, StepDoc, StepPhase } from '../rules/step/step.messages.js
 import { policyOf } from './context.js';
 
 const NOW = 100_000;
-const LOOK: Omit<LookDoc, 'call' | 'terms' | 'ref'> = {
+const LOOK: LookDoc = {
   ...{
     leg_id: 'look-1',
     adapter: 'payments',
@@ -68,10 +69,6 @@ const REASONS: { readonly [Phase in StepPhase]?: readonly string[] } = {
   manual: ['STEP_RESULT_MISSING', 'HANDLE_ASKED', 'OUTCOME_UNKNOWN'],
 };
 
-function lookAt({ call, terms, ref }: StepDoc): LookDoc | null {
-  return call === null || terms === null ? null : { ...LOOK, call, terms, ref };
-}
-
 /** Steps in a phase, as they may stand. */
 function* standing(sent: StepDoc, phase: StepPhase): Generator<StepDoc> {
   for (const attempts of ATTEMPTS[phase] ?? [NONE, COUNTED, UNCOUNTED])
@@ -85,7 +82,7 @@ function* standing(sent: StepDoc, phase: StepPhase): Generator<StepDoc> {
               ...{ phase, reason, required_approvals, deadline_at, due_at: NOW },
               ref: { ...sent.ref, reversal_expires_at: ends },
               approvals: required_approvals === 0 ? [] : sent.approvals,
-              look: phase === 'looking' ? lookAt(sent) : null,
+              look: phase === 'looking' ? LOOK : null,
               facts_ask:
                 phase === 'observing' || phase === 'awaiting_approval'
                   ? { ...LOOK, leg_id: 'facts-1', purpose: phase === 'observing' ? 'dispatch' : 'review', round: 1 }
@@ -111,20 +108,25 @@ function* reports(step: StepDoc): Generator<LegReported> {
           ...leg,
           steps: [
             {
-              ...{ step_id: step.step_id, outcome, observations, error_kind: null, detail: null },
-              ...{ calls_done: 0, external_transaction_ref: null },
+              step_id: step.step_id,
+              outcome,
+              observations,
+              error_kind: null,
+              detail: null,
+              external_transaction_ref: null,
+              calls_done: 0,
             },
           ],
         };
   }
 }
 
-const OBSERVED = {
+const OBSERVED: Signed = {
   keyId: 'payments-1',
   roles: ['worker', 'observer'],
   names: ['payments'],
   observers: [{ names: ['payments'], tenants: ['*'] }],
-} as const;
+};
 
 /** Everything that may be decided about it. */
 function decided(step: StepDoc, context: StepContext): readonly (() => unknown)[] {
