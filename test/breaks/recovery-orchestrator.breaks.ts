@@ -43,8 +43,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'a review item says how long is left of the window in force',
     file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
-    find: 'const endsAt = refInForce(step, { standing }).reversal_expires_at;',
-    replace: 'const endsAt = standing.length > 9 ? null : step.ref.reversal_expires_at;',
+    find: 'const endsAt = refInForce(step, { ofOpen }).reversal_expires_at;',
+    replace: 'const endsAt = ofOpen.length > 9 ? null : step.ref.reversal_expires_at;',
   },
   {
     id: 'd64-held-back-stuck',
@@ -678,8 +678,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: 'a review item offers no retry once an event closed the window (B5)',
     file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
-    find: 'const window = isRetriable && timeLeft(step, seen) !== 0;',
-    replace: 'const window = isRetriable && timeLeft(step, seen) !== -1;',
+    find: 'const window = isRetriable && timeLeft(step, seen) !== 0 &&',
+    replace: 'const window = isRetriable && timeLeft(step, seen) !== -1 &&',
   },
   {
     id: 'b5-retry-opens-what-an-event-closed',
