@@ -60,7 +60,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'D64/held-back',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.held-back.unit.spec.ts',
     test: 'a step that was agreed to and held back by its worker, straight is compensated by late proof that another copy had done it, while it is looked at again',
-    file: 'apps/recovery-orchestrator/src/rules/step/report.decider.ts',
+    file: 'apps/recovery-orchestrator/src/rules/step/step.transitions.ts',
     find: "  'observing',\n  'awaiting_approval',\n];",
     replace: "  'awaiting_approval',\n];",
   },

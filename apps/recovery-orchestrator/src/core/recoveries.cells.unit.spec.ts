@@ -38,7 +38,7 @@ import type { LookDoc, StepDoc, StepPhase } from '../rules/step/step.messages.js
 import { policyOf } from './context.js';
 
 const NOW = 100_000;
-const LOOK: LookDoc = {
+const LOOK: Omit<LookDoc, 'call' | 'terms' | 'ref'> = {
   ...{
     leg_id: 'look-1',
     adapter: 'payments',
@@ -71,6 +71,7 @@ const REASONS: { readonly [Phase in StepPhase]?: readonly string[] } = {
 
 /** Steps in a phase, as they may stand. */
 function* standing(sent: StepDoc, phase: StepPhase): Generator<StepDoc> {
+  const asked = { call: sent.call, terms: sent.terms } as Pick<LookDoc, 'call' | 'terms'>; // it was sent: it has both
   for (const attempts of ATTEMPTS[phase] ?? [NONE, COUNTED, UNCOUNTED])
     for (const reason of REASONS[phase] ?? [sent.reason])
       for (const required_approvals of [0, 1])
@@ -82,7 +83,7 @@ function* standing(sent: StepDoc, phase: StepPhase): Generator<StepDoc> {
               ...{ phase, reason, required_approvals, deadline_at, due_at: NOW },
               ref: { ...sent.ref, reversal_expires_at: ends },
               approvals: required_approvals === 0 ? [] : sent.approvals,
-              look: phase === 'looking' ? LOOK : null,
+              look: phase === 'looking' ? { ...LOOK, ...asked, ref: sent.ref } : null,
               facts_ask:
                 phase === 'observing' || phase === 'awaiting_approval'
                   ? { ...LOOK, leg_id: 'facts-1', purpose: phase === 'observing' ? 'dispatch' : 'review', round: 1 }

@@ -17,9 +17,9 @@ import type { StepContext } from './step-draft.decisions.js';
 import { isAskedAgain, observerAsked } from './observer.decisions.js';
 import type { Signed } from './observer.decisions.js';
 import { stepFollowing } from './step-row.transitions.js';
-import type { FactsAsk, LookDoc, StepDoc, StepPhase } from './step.messages.js';
+import type { FactsAsk, LookDoc, StepDoc } from './step.messages.js';
 import type { LegDoc, ReportRefusal } from './leg.messages.js';
-import { isAtRest } from './step.transitions.js';
+import { isAtRest, mayBeProved } from './step.transitions.js';
 import { settledBy, verdictOn, witnessed } from './verdict.decisions.js';
 import { SAID_NOTHING } from './worker-words.decisions.js';
 
@@ -155,7 +155,7 @@ function readingOf(
     return isOut(step, leg) && isLeftOver(leg, message, members) ? NOT_REACHED : 'REFUSED_LATE';
   const judgement = judge(step, about);
   if (isOut(step, leg)) return judgement;
-  const isLateProof = judgement.outcome === 'compensated' && LATE_PROOF_IN.includes(step.phase);
+  const isLateProof = judgement.outcome === 'compensated' && mayBeProved(step.phase);
   if (isLateProof) return judgement;
   return isRepeated ? null : 'ATTEMPT_STALE';
 }
@@ -174,16 +174,6 @@ function heldBack<Reading extends Judged | ReportRefusal | null>(
   const isSilent = typeof reading === 'object' && reading?.reason === 'STEP_NOT_REPORTED';
   return isSilent && stoppedBy(step, killed) !== null ? { ...reading, reason: 'HELD_BACK' } : reading;
 }
-
-/** Phases in which an earlier attempt may still turn out to have worked. */
-const LATE_PROOF_IN: readonly StepPhase[] = [
-  'uncertain',
-  'retrying',
-  'halted',
-  'waiting',
-  'observing',
-  'awaiting_approval',
-];
 
 function isOut(step: StepDoc, leg: LegDoc): boolean {
   return step.phase === 'dispatched' && step.attempt === leg.attempt;

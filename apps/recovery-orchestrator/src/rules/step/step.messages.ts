@@ -254,8 +254,7 @@ export type StepDoc = {
 export type HaltDoc = Pick<StepDoc, 'step_id' | 'tenant' | 'run_id'> & {
   readonly agent_id: string;
   readonly capability: string;
-  /** Which switch stops what. */
-  readonly detail: string;
+  readonly detail: string; // which switch stops what
   readonly halted_at: number;
 };
 

@@ -236,6 +236,20 @@ export function isUnderWay(phase: StepPhase): boolean {
   return PHASES_UNDER_WAY.includes(phase);
 }
 
+/** Phases in which an earlier attempt may still turn out to have worked. */
+const PHASES_PROVED_LATE: readonly StepPhase[] = [
+  'uncertain',
+  'retrying',
+  'halted',
+  'waiting',
+  'observing',
+  'awaiting_approval',
+];
+
+export function mayBeProved(phase: StepPhase): boolean {
+  return PHASES_PROVED_LATE.includes(phase);
+}
+
 /** Event the ledger's news are for a step. */
 export function advanceOf(phase: StepPhase, reason: DecisionReason): StepEvent {
   if (isUnderWay(phase)) return 'WindowEnded';
