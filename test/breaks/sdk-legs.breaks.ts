@@ -519,11 +519,20 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'd64-switch-stops-the-undoing',
-    requirement: 'D64',
+    requirement: 'D64/agent',
     spec: 'libs/sdk/src/guard/compensation.unit.spec.ts',
     test: 'a guarded compensation is made under a kill switch over its agent',
     file: 'libs/sdk/src/guard/governance.ts',
     find: 'const isRecovery = call.recovery !== undefined;',
     replace: 'const isRecovery = call.recovery === null;',
+  },
+  {
+    id: 'c24-unread-counts-as-unrecorded',
+    requirement: 'C24/once',
+    spec: 'apps/mutation-ledger/src/http/mutations.controller.unit.spec.ts',
+    test: 'one mutation, for one who may make its call again is said to be on no record only once all that was told of its run is read',
+    file: 'apps/mutation-ledger/src/http/mutations.controller.ts',
+    find: 'if (runId !== undefined) await heardOf(this.service, runId);',
+    replace: '',
   },
 ];

@@ -1156,6 +1156,8 @@ export interface operations {
             query?: {
                 /** @description Only a token for all tenants may name one. */
                 tenant?: string;
+                /** @description Run of the call, of one who may make it again: answered once all that was told of it is on record. */
+                run_id?: string;
             };
             header?: never;
             path: {

@@ -24,9 +24,8 @@ import type { FallenPart, RunRows, RunSteps } from '../reads/resume.query.js';
 import type { Chunk, Commit } from '../rules/commit/commit.messages.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
+import { heardOf } from './heard-of.js';
 
-/** Wire on which commits of a run are told, with their states. */
-const EXECUTIONS_WIRE = 'recourse.tool-executions';
 /** Rows of one run that are read to say where it goes on. */
 const ROWS_MAX = 100_000;
 const listQuery = z.strictObject({
@@ -128,19 +127,13 @@ export class CommitsController {
     @Id('run_id') runInPath: string,
     @Queried(resumeQuery) { tenant, run_id: runId = runInPath }: z.infer<typeof resumeQuery>,
   ): Promise<unknown> {
-    await this.heardOf(runId);
+    await heardOf(this.service, runId);
     const steps = await this.recordOf(caller, runId, tenant);
     const { path, fallen } = resumeParts(steps);
     const opened = await this.openedStates(caller, path, tenant, fallen);
     const verdicts = (await this.service.view?.(assumptionView.name)) ?? null;
     const rows = { ...withOpened(steps, { path: opened.commits, fallen: opened.fallen }), chunks: opened.chunks };
     return render({ run_id: runId, ...resumeOf(rows, verdicts) });
-  }
-
-  /** Waits until what was told of a run is on record: an agent that goes on from an earlier step decides again what it decided. Errors: EdgeRefusal(PROJECTION_BEHIND). */
-  private async heardOf(runId: string): Promise<void> {
-    if (await this.service.projection.isReached(MUTATIONS_LOG, { wire: EXECUTIONS_WIRE, key: runId })) return;
-    throw new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind ${EXECUTIONS_WIRE}`);
   }
 
   /** Rows of a run that has some. Errors: EdgeRefusal(RUN_UNKNOWN, PROJECTION_BEHIND): whoever hears that there is nothing begins anew, so nobody says it while rows are behind their log. */

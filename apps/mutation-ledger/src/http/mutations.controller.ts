@@ -27,9 +27,15 @@ import type { EffectStatus } from '../rules/effect/effect.decisions.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
+import { heardOf } from './heard-of.js';
 
 const ASSUMPTIONS_LOG = 'recourse.assumptions';
-const oneQuery = z.strictObject({ tenant: pageQuery.tenant });
+const oneQuery = z.strictObject({
+  tenant: pageQuery.tenant,
+  run_id: runText
+    .optional()
+    .describe('Run of the call, of one who may make it again: answered once all that was told of it is on record.'),
+});
 /** Mutations of one run that a preview looks at. */
 const MUTATIONS_MAX = 100_000;
 /** Compensations of one mutation that are shown with it. */
@@ -101,8 +107,9 @@ export class MutationsController {
   async one(
     @FromCaller() caller: Caller,
     @Id('id') id: string,
-    @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
+    @Queried(oneQuery) { tenant, run_id: runId }: z.infer<typeof oneQuery>,
   ): Promise<unknown> {
+    if (runId !== undefined) await heardOf(this.service, runId);
     const { doc, partition } = await this.reads.find(caller, {
       log: MUTATIONS_LOG,
       kind: 'mutation',

@@ -52,3 +52,38 @@ it('an undo is previewed of the run that the query names, above that of the path
   expect(await edge.undoPreview(caller, 'run_1', { mutation_id: [] })).toMatchObject({ run_id: 'run_1' });
   expect(asked).toEqual(['..', '..', 'run_1', 'run_1'].map((run) => ({ group_key: run })));
 });
+
+describe('one mutation, for one who may make its call again', () => {
+  /** What is asked of the rows, in order: where they stand against what was told, and for the mutation. */
+  async function asked(isRead: boolean, runId?: string): Promise<readonly unknown[]> {
+    const seen: unknown[] = [];
+    const reads = {
+      find: () => {
+        seen.push('rows');
+        return Promise.reject(Object.assign(new Error(), { code: 'NOT_FOUND' }));
+      },
+    } as unknown as Reads; // no more is asked
+    const projection = {
+      isReached: (...question: readonly unknown[]) => {
+        seen.push(question);
+        return Promise.resolve(isRead);
+      },
+    };
+    const edge = new MutationsController(reads, {} as LedgerQueries, { projection } as unknown as ServiceContext);
+    const query = runId === undefined ? {} : { run_id: runId };
+    const code = await edge
+      .one({} as Caller, 'mut_1', query)
+      .catch((error: unknown) => (error as { code: string }).code);
+    return [...seen, code];
+  }
+  const TOLD = ['recourse.mutations', { wire: 'recourse.tool-executions', key: 'run-1' }];
+
+  it('is said to be on no record only once all that was told of its run is read', async () => {
+    expect(await asked(true, 'run-1')).toEqual([TOLD, 'rows', 'NOT_FOUND']);
+    expect(await asked(false, 'run-1')).toEqual([TOLD, 'PROJECTION_BEHIND']);
+  });
+
+  it('is read at once for anybody else', async () => {
+    expect(await asked(false)).toEqual(['rows', 'NOT_FOUND']);
+  });
+});

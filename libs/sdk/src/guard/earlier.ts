@@ -20,7 +20,7 @@ export async function standingOf({ call, action, options }: Situation): Promise<
     isRunning(action, options) && hasSideEffects(options.contract) ? objection(options, RUNS, pending(action)) : null;
   if (beside !== null) return beside;
   if (options.standing === undefined) return { attempt: 1 };
-  const earlier = earlierCall(await options.standing.of(mutationOf(action)), options.contract);
+  const earlier = earlierCall(await options.standing.of(mutationOf(action), action.runId), options.contract);
   if (earlier.code === null) return { attempt: earlier.attempt };
   return (
     objection(options, trouble(earlier.code, earlier.message), endOf(earlier.end, action, options)) ?? { attempt: 1 }

@@ -36,7 +36,10 @@ standingContract('memory', () => {
 standingContract('http', async () => {
   const ledger = new MemoryStanding();
   const options = await edgeOf(async ({ path }) => {
-    const found = await ledger.of(decodeURIComponent(path.replace('/v1/mutations/', '')));
+    const [place = '', run] = path.replace('/v1/mutations/', '').split('?run_id=');
+    // The run is named: what was told of it is read first.
+    if (!decodeURIComponent(run ?? '').startsWith('run/')) return [400, { code: 'INPUT_INVALID' }];
+    const found = await ledger.of(decodeURIComponent(place));
     return found.kind === 'recorded'
       ? [
           200,
@@ -219,7 +222,7 @@ describe('an answer that does not say what it should', () => {
 
   it('is "unavailable" when nobody answers', async () => {
     const options = { url: 'http://127.0.0.1:1', token };
-    expect((await new HttpStanding(options).of('mut_1')).kind).toBe('unavailable');
+    expect((await new HttpStanding(options).of('mut_1', 'run/1')).kind).toBe('unavailable');
     expect((await new HttpApprovals(options).ask(REQUEST)).kind).toBe('unavailable');
   });
 });

@@ -12,7 +12,7 @@ export interface StandingUnderTest {
 export function standingContract(name: string, make: () => Promise<StandingUnderTest>): void {
   describe(`the standing of an effect "${name}"`, () => {
     it('is unrecorded until somebody tells of it', async () => {
-      expect(await (await make()).standing.of('mut_1')).toEqual({ kind: 'unrecorded' });
+      expect(await (await make()).standing.of('mut_1', 'run/1')).toEqual({ kind: 'unrecorded' });
     });
 
     it('is what was last recorded, of this effect alone', async () => {
@@ -20,7 +20,7 @@ export function standingContract(name: string, make: () => Promise<StandingUnder
       record('mut_1', 'planned', 'planned');
       record('mut_1', 'succeeded', 'reversal_available');
       record('mut_2', 'failed', 'planned');
-      expect(await standing.of('mut_1')).toEqual({
+      expect(await standing.of('mut_1', 'run/1')).toEqual({
         kind: 'recorded',
         execution: 'succeeded',
         recoverability: 'reversal_available',
@@ -32,22 +32,22 @@ export function standingContract(name: string, make: () => Promise<StandingUnder
     it('counts the ends of its call', async () => {
       const { standing, record } = await make();
       record('mut_1', 'planned', 'planned');
-      expect(await standing.of('mut_1')).toMatchObject({ execution: 'planned', ends: 0 });
+      expect(await standing.of('mut_1', 'run/1')).toMatchObject({ execution: 'planned', ends: 0 });
       record('mut_1', 'failed', 'planned');
       record('mut_1', 'failed', 'planned');
-      expect(await standing.of('mut_1')).toMatchObject({ execution: 'failed', ends: 2 });
+      expect(await standing.of('mut_1', 'run/1')).toMatchObject({ execution: 'failed', ends: 2 });
     });
 
     it('says that it fell', async () => {
       const { standing, record } = await make();
       record('mut_1', 'succeeded', 'compensated', true);
-      expect(await standing.of('mut_1')).toMatchObject({ recoverability: 'compensated', fell: true });
+      expect(await standing.of('mut_1', 'run/1')).toMatchObject({ recoverability: 'compensated', fell: true });
     });
 
     it('is found under an id with any characters', async () => {
       const { standing, record } = await make();
       record('mut/..?#%20', 'uncertain', 'planned');
-      expect(await standing.of('mut/..?#%20')).toMatchObject({ execution: 'uncertain' });
+      expect(await standing.of('mut/..?#%20', 'run/..?#%20')).toMatchObject({ execution: 'uncertain' });
     });
   });
 }

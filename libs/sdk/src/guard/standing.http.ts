@@ -1,6 +1,6 @@
 // The record of an effect over the ledger's HTTP edge.
 //
-// Shape: GET /v1/mutations/<id> → 200 {execution_state, ends, recoverability, rollback_id}, 404 NOT_FOUND when there is none. Any other 404 is not the ledger's answer: an
+// Shape: GET /v1/mutations/<id>?run_id=<run> → 200 {execution_state, ends, recoverability, rollback_id}, 404 NOT_FOUND when there is none, 503 PROJECTION_BEHIND while the ledger has not read all that was told of the run. Any other 404 is not the ledger's answer: an
 // effect that is taken for unrecorded may be called again.
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
 import { edgeClient, problemOf } from '../edge/edge.js';
@@ -16,11 +16,10 @@ export class HttpStanding implements Standing {
     this.ledger = edgeClient({ name: 'the ledger', ...options });
   }
 
-  async of(mutationId: string): Promise<StandingAnswer> {
+  async of(mutationId: string, runId: string): Promise<StandingAnswer> {
+    const path = `/v1/mutations/${encodeURIComponent(mutationId)}?run_id=${encodeURIComponent(runId)}`;
     try {
-      return standingOf(
-        await this.ledger.ask({ method: 'GET', path: `/v1/mutations/${encodeURIComponent(mutationId)}` }),
-      );
+      return standingOf(await this.ledger.ask({ method: 'GET', path }));
     } catch (cause) {
       return { kind: 'unavailable', cause };
     }

@@ -20,9 +20,11 @@ export type StandingAnswer =
 /**
  * Reads the record of one effect.
  *
- * Implementations MUST answer `recorded` for every effect whose intent or outcome the ledger has accepted.
+ * Implementations MUST answer `recorded` for every effect whose intent or outcome the broker has acknowledged, or `unavailable` until the
+ * ledger has read it: another host may have made the call.
  * Implementations MUST NOT throw, nor answer `unrecorded` when they could not ask: that is `unavailable` (P14).
  */
 export interface Standing {
-  of(mutationId: string): Promise<StandingAnswer>;
+  /** `runId`: the run of the call; what was told of it is read before anything is said to be unrecorded. */
+  of(mutationId: string, runId: string): Promise<StandingAnswer>;
 }
