@@ -60,13 +60,15 @@ describe('a worker from a connection', () => {
   });
 
   it('waits for a call as long as its contract says, however long that is', async () => {
+    const { promise: isCalled, resolve: called } = Promise.withResolvers<null>();
     const { promise: reversed, resolve: answers } = Promise.withResolvers<Json>();
     const recourse = await working(
-      {},
+      { claims: new MemoryClaimStore() },
       {
         capabilities: {
           ...stage.provider.tools,
           'payments.reverse_refund': async () => {
+            called(null);
             const answer = await reversed;
             stage.provider.status = 'reversed';
             return answer;
@@ -75,8 +77,10 @@ describe('a worker from a connection', () => {
       },
     );
     await stage.ask(legOf({ not_after: 90_000, steps: [legStep({ call_timeout_ms: 30_000 })] }));
+    await isCalled;
     await turns();
     await stage.clock.advance(29_000);
+    await turns();
     answers({ status: 'reversed' });
     expect(outcomes(await stage.reports(1)).at(-1)).toEqual(['verified']);
     await recourse.close();
