@@ -52,8 +52,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/budgets.compensations.unit.spec.ts',
     test: 'a compensation and its debt, straight counts by the class of its own contract, when what it undid gives its debt back',
     file: 'apps/budget-accountant/src/core/debts.ts',
-    find: 'debits: weighed(contractIn(context, digest), digest, reversal_class, consequence),',
-    replace: 'debits: weighed(contractIn(context, digest), digest, reversal_class, []),',
+    find: 'debits: weighed(contractIn(context, digest), digest, reversal_class, consequence),\n    agentId,',
+    replace: 'debits: weighed(contractIn(context, digest), digest, reversal_class, []),\n    agentId,',
   },
   {
     id: 'b9-leg-beyond-a-ceiling',
@@ -964,8 +964,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/budget-accountant/src/budgets.compensations.unit.spec.ts',
     test: 'a compensation and its debt, straight that says it cost more than is counted is a person’s, and nothing of it is counted',
     file: 'apps/budget-accountant/src/core/debts.ts',
-    find: 'isUnread: consequence.some(isBeyond),',
-    replace: 'isUnread: consequence.length > 9 && consequence.some(isBeyond),',
+    find: 'unasked: [],\n    isUnread: consequence.some(isBeyond),',
+    replace: 'unasked: [],\n    isUnread: consequence.length > 9 && consequence.some(isBeyond),',
   },
   {
     id: 'd13-yes-past-the-deadline',

@@ -1609,7 +1609,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     id: 'cli-glass-unseen',
-    requirement: 'cli/break-glass',
+    requirement: 'break-glass/command-line',
     spec: 'apps/cli/src/commands/recoveries.command.unit.spec.ts',
     test: 'a glass that is broken is shown what it lets go, asked for, and sent with the digest that was shown',
     file: 'apps/cli/src/commands/verdict.ts',

@@ -143,8 +143,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/console/page/screens/undo.rules.unit.spec.ts',
     test: 'the preview of an undo is of the tenant whose run is undone, and of no other that has a run of this name',
     file: 'apps/console/page/screens/undo.rules.ts',
-    find: 'const query = ofTenant(tenant);',
-    replace: 'const query = ofTenant(null);',
+    find: 'const query = { ...ofTenant(tenant),',
+    replace: 'const query = { ...ofTenant(null),',
   },
   {
     id: 'console-undo-of-the-first-tenant',

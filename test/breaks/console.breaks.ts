@@ -412,8 +412,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/console/src/live/positions.unit.spec.ts',
     test: 'how far a service has come is told without the readings that looking makes, or a page would look again and again at what nobody changed',
     file: 'apps/console/src/live/positions.ts',
-    find: '      movedSeq,\n    ]),',
-    replace: '      projectedSeq + 0 * movedSeq,\n    ]),',
+    find: 'loop.movedSeq ?? loop.projectedSeq] as const',
+    replace: 'loop.projectedSeq] as const',
   },
   {
     id: 'log-reading-moves-rows',
@@ -547,8 +547,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/console/page/screens/undo.rules.unit.spec.ts',
     test: 'the preview of an undo names a run that no path can hold in the query',
     file: 'apps/console/page/screens/undo.rules.ts',
-    find: 'return isPlace(run) ?',
-    replace: 'return isPlace(`${run}...`) ?',
+    find: 'return isPlace(runId)',
+    replace: 'return isPlace(`${runId}...`)',
   },
   {
     id: 'ledger-preview-of-the-path',

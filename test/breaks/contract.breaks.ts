@@ -1154,8 +1154,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/contract/src/answer-mutation.unit.spec.ts',
     test: 'the answer on a mutation counts what the version that stands asks, where it is stricter: a shorter window',
     file: 'libs/contract/src/answer-mutation.ts',
-    find: 'recovery_approval_mode ?? null, impact }, newest, called,',
-    replace: 'recovery_approval_mode ?? null, impact }, null, called,',
+    find: 'recovery_approval_mode ?? null, impact }, newest, called)',
+    replace: 'recovery_approval_mode ?? null, impact }, null, called)',
   },
   {
     id: 'd61-cel-quotes-facts',
