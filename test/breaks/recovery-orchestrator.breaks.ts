@@ -909,7 +909,7 @@ export const BREAKS: readonly Break[] = [
     id: 'c45-window-of-old',
     requirement: 'C45',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.policy.unit.spec.ts',
-    test: 'a recovery, straight under a contract that was tightened since its effect (C45) to a shorter window is not dispatched beyond it',
+    test: 'a recovery, straight under a contract that was tightened since its effect (C45) to a shorter window is agreed to and asked about no longer than that',
     file: 'libs/contract/src/bound-now.ts',
     find: 'endsAt : Math.min(endsAt, from + length),',
     replace: 'endsAt : Math.max(endsAt, from + length),',
