@@ -69,7 +69,9 @@ describe('one mutation, for one who may make its call again', () => {
         return Promise.resolve(isRead);
       },
     };
-    const edge = new MutationsController(reads, {} as LedgerQueries, { projection } as unknown as ServiceContext);
+    const queries = {} as unknown as LedgerQueries; // nothing is asked
+    const service = { projection } as unknown as ServiceContext; // no more is asked
+    const edge = new MutationsController(reads, queries, service);
     const query = runId === undefined ? {} : { run_id: runId };
     const code = await edge
       .one({} as Caller, 'mut_1', query)
