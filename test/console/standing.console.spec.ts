@@ -59,6 +59,10 @@ describe('what happened to a run', () => {
       const { system } = desk;
       const runId = `run-${system.word()}`;
       for (let refunds = 0; refunds < 3; refunds += 1) await system.refund({ run: runId });
+      await until('three ways back', async () => {
+        const rows = itemsOf(await system.get('ledger', `/v1/mutations?run_id=${runId}`));
+        return rows.filter(({ recoverability }) => recoverability === 'reversal_available').length === 3 ? rows : null;
+      });
       const { page } = await takeSeat(desk.browser);
       await signInAs(page, system.console, 'mira', `/runs/${runId}`);
       await page.getByText('The way back was bound').first().waitFor();
