@@ -75,14 +75,24 @@ class PostgresProjection implements Projection {
   }
 
   private async readHead(lock = ''): Promise<Projected | null> {
-    const { rows } = await this.client.query<{ seq: string; head_hash: Buffer; log_offset: string; decided_at: string }>(
+    const { rows } = await this.client.query<{
+      seq: string;
+      head_hash: Buffer;
+      log_offset: string;
+      decided_at: string;
+    }>(
       `SELECT seq, head_hash, log_offset, decided_at FROM ${quoted(this.schema)}.heads WHERE log_partition = $1 ${lock}`,
       [this.place.partition],
     );
     const [row] = rows;
     return row === undefined
       ? null
-      : { seq: Number(row.seq), hash: row.head_hash, offset: Number(row.log_offset), decidedAt: Number(row.decided_at) };
+      : {
+          seq: Number(row.seq),
+          hash: row.head_hash,
+          offset: Number(row.log_offset),
+          decidedAt: Number(row.decided_at),
+        };
   }
 
   private async tables(): Promise<readonly string[]> {

@@ -151,7 +151,11 @@ function Ways({
   return (
     <Card title="What you can do">
       {kind === 'window' ? (
-        <Previewed runId={run === '' ? (textIn(row, 'run_id') ?? '') : run} tenant={textIn(row, 'tenant')} mutationId={id} />
+        <Previewed
+          runId={run === '' ? (textIn(row, 'run_id') ?? '') : run}
+          tenant={textIn(row, 'tenant')}
+          mutationId={id}
+        />
       ) : null}
       {verbs.length === 0 && kind !== 'window' ? <p>Nothing{phaseWords(row)}.</p> : null}
       <div className="verbs">

@@ -158,6 +158,7 @@ export class RecoveriesController {
   /** Contracts as they stand; none before the service has read any. */
   private async ofOpen(): Promise<RecoveryPolicy['ofOpen']> {
     const contracts = (await this.service.view?.(contractView.name)) ?? null;
-    return (tenant, terms) => (contracts === null ? null : (contractOfOpen(contracts, tenant, terms)?.contract ?? null));
+    return (tenant, terms) =>
+      contracts === null ? null : (contractOfOpen(contracts, tenant, terms)?.contract ?? null);
   }
 }

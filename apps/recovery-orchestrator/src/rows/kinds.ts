@@ -149,11 +149,7 @@ export const RECOVERY_KINDS: readonly KindSpec[] = [
       'triggered_at',
       'decided_at',
     ],
-    indexes: [
-      ['tenant', 'phase', 'deadline_at'],
-      ['tenant', 'capability', 'phase'],
-      ['step_id'],
-    ],
+    indexes: [['tenant', 'phase', 'deadline_at'], ['tenant', 'capability', 'phase'], ['step_id']],
   },
   {
     kind: 'recovery',

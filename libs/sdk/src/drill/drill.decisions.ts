@@ -109,7 +109,8 @@ export interface ConditionScene {
 /** Whether an observation meets a condition, as it should or should not. What cannot be judged reads something that is not there. */
 export function ofCondition(condition: string, facts: ConditionScene, wanted: boolean): DrillVerdict {
   const judged = evaluateExpression(condition, { ...facts });
-  if (!judged.ok) return drifted('schema', `the condition ${condition} cannot be judged: ${judged.said ?? judged.detail}`);
+  if (!judged.ok)
+    return drifted('schema', `the condition ${condition} cannot be judged: ${judged.said ?? judged.detail}`);
   if (judged.holds === wanted) return CLEAN;
   return drifted(
     'behaviour',
