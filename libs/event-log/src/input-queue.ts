@@ -8,7 +8,7 @@
 //   I2. A position moves only when the item that carries it is taken into an accepted batch; the queue's own positions are hopes.
 //   I3. A topic is in one lane, and a lane is in order. What goes first leaves a part of each batch to the others.
 import { Failure } from '@recourse/kernel';
-import { genesisHead, readRecord, schemaIdOf } from '@recourse/chain';
+import { genesisHead, readRecord, recordHash, schemaIdOf } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
 import { recordsOf } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
@@ -249,10 +249,7 @@ export class InputQueue {
 
   #verdictOn({ spec, partition, record }: WaitingRecord): Verdict {
     const { head } = this.#positionOf(spec.topic, partition);
-    const { fingerprintOf } = this.options.codecs;
-    return spec.mode === 'broadcast'
-      ? readRecord(head, record, fingerprintOf, hashOnce)
-      : readRecord(head, record, fingerprintOf);
+    return readRecord(head, record, this.options.codecs.fingerprintOf, spec.mode === 'broadcast' ? hashOnce : recordHash);
   }
 
   #judgedLog(waiting: WaitingRecord, verdict: Verdict): QueueItem {

@@ -95,7 +95,7 @@ export class SharedTypes {
       this.#known.set(text, known);
     }
     // What it defines may be named behind it.
-    options.registry = Object.assign(options.registry ?? {}, known.registry);
+    Object.assign(options.registry, known.registry);
     return known.type;
   }
 }

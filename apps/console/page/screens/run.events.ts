@@ -99,6 +99,11 @@ function ofUndo(row: Row): readonly Unnamed[] {
   });
 }
 
+function plannedOf(row: Row, call: string): readonly Unnamed[] {
+  const detail = `${call}: ${codeWords(textIn(row, 'decision') ?? '')}`;
+  return event(numberIn(row, 'decided_at'), { kind: 'plan', what: 'Planned', detail });
+}
+
 function ofStep(row: Row): readonly Unnamed[] {
   const call = textIn(row, 'call', 'capability') ?? 'nothing that can be called';
   const isByHand = textIn(row, 'resolved', 'by') !== null;
@@ -119,11 +124,7 @@ function ofStep(row: Row): readonly Unnamed[] {
     }),
   );
   return [
-    ...event(numberIn(row, 'decided_at'), {
-      kind: 'plan',
-      what: 'Planned',
-      detail: `${call}: ${codeWords(textIn(row, 'decision') ?? '')}`,
-    }),
+    ...plannedOf(row, call),
     ...agreed,
     ...event(numberIn(row, 'first_dispatched_at'), {
       kind: 'leg',
