@@ -1,7 +1,6 @@
 // What a partition loop has been handed and has not decided yet.
 //
-// Boundary: takes raw batches at once and judges them later, when the loop asks; the acceptance rule for foreign logs is
-// applied here. A reset forgets everything and goes back to the cursors it is given.
+// Boundary: takes raw batches at once, judges them when the loop asks, foreign logs by the acceptance rule. A reset goes back to given cursors.
 //
 // Invariants
 //   I1. Per input partition the queue is gap-free: a batch is taken only at the expected position.
@@ -248,8 +247,12 @@ export class InputQueue {
   }
 
   #verdictOn({ spec, partition, record }: WaitingRecord): Verdict {
-    const { head } = this.#positionOf(spec.topic, partition);
-    return readRecord(head, record, this.options.codecs.fingerprintOf, spec.mode === 'broadcast' ? hashOnce : recordHash);
+    return readRecord(
+      this.#positionOf(spec.topic, partition).head,
+      record,
+      this.options.codecs.fingerprintOf,
+      spec.mode === 'broadcast' ? hashOnce : recordHash,
+    );
   }
 
   #judgedLog(waiting: WaitingRecord, verdict: Verdict): QueueItem {

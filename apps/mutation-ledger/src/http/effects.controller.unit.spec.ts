@@ -18,7 +18,12 @@ async function windowUnder(changes: Readonly<Record<string, unknown>> | null): P
     stakes: () => Promise.resolve([]),
   } as unknown as LedgerQueries; // no more is asked
   const body = contractText({ version: 2, ...changes });
-  const stands = new Map([['last/*/payments.issue_refund', { digest: contractDigest(body).toString('hex'), body }]]);
+  const digest = contractDigest(body).toString('hex');
+  const stands = new Map<string, object>([
+    ['last/*/payments.issue_refund', { digest, version: 2, by: 'ravi' }],
+    [`digest/${digest}`, { body, version: 2 }],
+    ['name/*/payments.issue_refund', { digest, body }],
+  ]);
   const service = { view: () => Promise.resolve(changes === null ? null : stands) } as unknown as ServiceContext; // no more is asked
   const caller = { principal: { tenant: 'acme' } } as unknown as Caller; // who asks does not matter here
   const { items } = await new EffectsController(queries, {} as unknown as Reads, service).horizon(caller, {
