@@ -7,7 +7,7 @@
 //   I2. A position moves only when the item that carries it is taken into an accepted batch; the queue's own positions are hopes.
 //   I3. A topic is in one lane, and a lane is in order. What goes first leaves a part of each batch to the others.
 import { Failure } from '@recourse/kernel';
-import { genesisHead, readRecord, recordHash, schemaIdOf } from '@recourse/chain';
+import { genesisHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
 import { recordsOf } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
@@ -27,7 +27,7 @@ import {
   unvouchedItem,
 } from './queue-item.js';
 import type { QueueItem } from './queue-item.js';
-import { decodedOnce, hashOnce } from './read-once.js';
+import { decodedIn, hashIn } from './read-once.js';
 import type { InputSpec, Owns } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
 
@@ -247,12 +247,8 @@ export class InputQueue {
   }
 
   #verdictOn({ spec, partition, record }: WaitingRecord): Verdict {
-    return readRecord(
-      this.#positionOf(spec.topic, partition).head,
-      record,
-      this.options.codecs.fingerprintOf,
-      spec.mode === 'broadcast' ? hashOnce : recordHash,
-    );
+    const { head } = this.#positionOf(spec.topic, partition);
+    return readRecord(head, record, this.options.codecs.fingerprintOf, hashIn(spec));
   }
 
   #judgedLog(waiting: WaitingRecord, verdict: Verdict): QueueItem {
@@ -280,8 +276,7 @@ export class InputQueue {
     const known = this.#typeOfSchema.get(schemaId);
     if (known !== undefined && !spec.types.includes(known))
       return { cursor, isMeaningful: !SILENT_TYPES.has(known), what: { kind: 'skip' } };
-    const { codecs } = this.options;
-    const decoded = spec.mode === 'broadcast' ? decodedOnce(codecs, record) : codecs.decodeSync(record.value);
+    const decoded = decodedIn(spec, this.options.codecs, record);
     if (decoded.kind !== 'decoded' && decoded.kind !== 'foreign')
       throw new Failure('CHAIN_BROKEN', `${spec.topic}/${partition}@${record.offset} is accepted and ${decoded.kind}`);
     this.#typeOfSchema.set(schemaId, decoded.type);

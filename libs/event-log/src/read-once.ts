@@ -56,3 +56,17 @@ export function decodedOnce(reader: Reader, record: FetchedRecord): Decoded {
   }
   return decoded;
 }
+
+interface Mode {
+  readonly mode: string;
+}
+
+/** How a record of an input is hashed: once in a process where others read it too. */
+export function hashIn({ mode }: Mode): typeof hashOnce {
+  return mode === 'broadcast' ? hashOnce : recordHash;
+}
+
+/** What a record of an input says, likewise. */
+export function decodedIn({ mode }: Mode, reader: Reader, record: FetchedRecord): Decoded {
+  return mode === 'broadcast' ? decodedOnce(reader, record) : reader.decodeSync(record.value);
+}
