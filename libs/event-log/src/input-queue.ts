@@ -1,6 +1,6 @@
 // What a partition loop has been handed and has not decided yet.
 //
-// Boundary: takes raw batches at once, judges them when the loop asks, foreign logs by the acceptance rule. A reset goes back to given cursors.
+// Boundary: takes raw batches at once, judges them when the loop asks, foreign logs by the acceptance rule; a reset forgets all of it.
 //
 // Invariants
 //   I1. Per input partition the queue is gap-free: a batch is taken only at the expected position.
@@ -247,8 +247,8 @@ export class InputQueue {
   }
 
   #verdictOn({ spec, partition, record }: WaitingRecord): Verdict {
-    const { head } = this.#positionOf(spec.topic, partition);
-    return readRecord(head, record, this.options.codecs.fingerprintOf, hashIn(spec));
+    const [{ head }, { codecs }] = [this.#positionOf(spec.topic, partition), this.options];
+    return readRecord(head, record, codecs.fingerprintOf, hashIn(spec));
   }
 
   #judgedLog(waiting: WaitingRecord, verdict: Verdict): QueueItem {
