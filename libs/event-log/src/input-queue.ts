@@ -1,5 +1,4 @@
 // What a partition loop has been handed and has not decided yet.
-//
 // Boundary: takes raw batches at once, judges them when the loop asks, foreign logs by the acceptance rule; a reset forgets all of it.
 //
 // Invariants
