@@ -19,4 +19,6 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   testTimeout: 30_000,
+  // A worker keeps a part of the modules of each suite it ran; after some three hundred it would stand at Node's limit (4 GB).
+  workerIdleMemoryLimit: '2GB',
 };
