@@ -150,9 +150,21 @@ function approved(options: GuardOptions): Stop | null {
 async function fits({ tool: { schema }, call: { args }, options }: Situation): Promise<Stop | null> {
   // zod let only JSON in.
   const found: readonly ArgsProblem[] = checkArgs(args, options.contract.args_schema as Json);
-  const result = await schema?.['~standard'].validate(copyOf(args));
-  const problems = [...found, ...(result?.issues ?? []).map(({ message }) => ({ code: 'ARGS_VALUE', message }))];
+  const issues = schema === undefined ? [] : await issuesIn(schema, copyOf(args));
+  const problems = [...found, ...issues.map(({ message }) => ({ code: 'ARGS_VALUE', message }))];
   return problems.length > 0 ? objection(options, { code: 'ARGS_INVALID', problems }) : null;
+}
+
+/** What a schema finds; one that throws finds that it cannot tell. */
+async function issuesIn(
+  schema: NonNullable<Situation['tool']['schema']>,
+  args: Json,
+): Promise<readonly { readonly message: string }[]> {
+  try {
+    return (await schema['~standard'].validate(args)).issues ?? [];
+  } catch (thrown) {
+    return [{ message: `the schema of the tool threw: ${textOf(thrown)}` }];
+  }
 }
 
 /** A capability is the intent a charter speaks of. */

@@ -207,6 +207,21 @@ describe('a guarded tool', () => {
     expect(told).toEqual([]);
   });
 
+  it('takes a schema that throws for one that cannot tell', async () => {
+    const validate = (): never => {
+      throw new TypeError('no such table');
+    };
+    const tool = { schema: { '~standard': { validate } } };
+    expect(await scene({ tool }).run()).toMatchObject({
+      kind: 'refused',
+      code: 'ARGS_INVALID',
+      problems: [{ message: 'the schema of the tool threw: no such table' }],
+    });
+    const observed = scene({ tool, mode: 'observe' });
+    expect(await observed.run()).toMatchObject({ kind: 'succeeded' });
+    expect(observed.troubles).toEqual(['ARGS_INVALID']);
+  });
+
   it('captures the prior value where the contract wants it, or refuses', async () => {
     const overwriting = refundUnder({ overwrites: true, requires_prior_value_capture: true });
     expect(await scene({ contract: overwriting }).run()).toMatchObject({

@@ -100,3 +100,32 @@ describe('a tool of a worker that goes on with what it answered', () => {
     expect(told?.observations.map(({ observed }) => readPayload(observed))).toEqual([BOUND]);
   });
 });
+
+describe('a tool of a worker that answers nothing', () => {
+  const nothing: Tool = () => Promise.resolve(undefined) as unknown as Promise<Json>; // plain JavaScript may answer nothing
+
+  it('has acted where it was to act, and its answer is null', async () => {
+    let status = 'settled';
+    const told = await ends(legOf({}), {
+      'payments.get_refund': () => Promise.resolve({ ...BOUND, status }),
+      'payments.reverse_refund': (...asked) => {
+        status = 'reversed';
+        return nothing(...asked);
+      },
+    });
+    expect(told).toMatchObject({ outcome: 'verified', detail: null });
+    expect(told?.observations.filter(({ phase }) => phase === 'execute')).toMatchObject([
+      { observed: plainPayload(null) },
+    ]);
+  });
+
+  it('has seen nothing where it was to look', async () => {
+    let called = 0;
+    const told = await ends(legOf({ steps: [legStep({ stale_compares: 'version' })] }), {
+      'payments.get_refund': nothing,
+      'payments.reverse_refund': () => Promise.resolve({ called: (called += 1) }),
+    });
+    expect(called).toBe(0);
+    expect(told?.detail).toContain('its answer counts as none: it is undefined');
+  });
+});

@@ -14,7 +14,7 @@ import { copyOf } from '../guard/copied.js';
 import type { ForwardTool } from '../guard/guard.messages.js';
 import { handleIn } from '../guard/handle.js';
 import { within } from '../within.js';
-import { unwrittenIn, writtenAnswer } from '../written.js';
+import { unwrittenIn, written, writtenAnswer } from '../written.js';
 import type { Written } from '../written.js';
 import type { CallsUnderWay } from './one-at-a-time.js';
 import { aboutOf } from './leg.decisions.js';
@@ -159,9 +159,11 @@ function toolFor(capability: string, running: Running, { tools, forwardTools = {
 
 /** Calls a tool of the worker, and reads what it answered as it was given. */
 function saying(tool: Tool): Asked {
-  return async (...asked) => {
-    const given: unknown = await tool(...asked);
-    return writtenAnswer(isStream(given) ? await lastOf(given) : given);
+  return async (args, context) => {
+    const said: unknown = await tool(args, context);
+    const given = isStream(said) ? await lastOf(said) : said;
+    // A look that says nothing has seen nothing; an act that says nothing has acted.
+    return given === undefined && context.phase === 'execute' ? written(null) : writtenAnswer(given);
   };
 }
 
