@@ -1202,7 +1202,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/worker/own-copies.unit.spec.ts',
     test: 'a tool of a worker that goes on with what it answered is judged by what it answered, and so is what is to be so when it writes',
     file: 'libs/sdk/src/worker/tool-call.ts',
-    find: 'return writtenAnswer(isStream(given) ? await lastOf(given) : given);',
+    find: "return given === undefined && context.phase === 'execute' ? written(null) : writtenAnswer(given);",
     replace: 'return { json: given as Json, lost: [], problem: null };',
   },
   {
@@ -1509,8 +1509,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/worker/forward-legs.unit.spec.ts',
     test: 'a held effect of a tool that streams is run to its end, as a guard runs it, and so is any tool of a worker',
     file: 'libs/sdk/src/worker/tool-call.ts',
-    find: 'isStream(given) ? await lastOf(given) : given',
-    replace: 'given',
+    find: 'isStream(answered) ? await lastOf(answered) : answered',
+    replace: 'answered',
   },
   {
     id: 'd8-rehearsal-acts',

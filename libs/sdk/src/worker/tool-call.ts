@@ -160,8 +160,8 @@ function toolFor(capability: string, running: Running, { tools, forwardTools = {
 /** Calls a tool of the worker, and reads what it answered as it was given. */
 function saying(tool: Tool): Asked {
   return async (args, context) => {
-    const said: unknown = await tool(args, context);
-    const given = isStream(said) ? await lastOf(said) : said;
+    const answered: unknown = await tool(args, context);
+    const given = isStream(answered) ? await lastOf(answered) : answered;
     // A look that says nothing has seen nothing; an act that says nothing has acted.
     return given === undefined && context.phase === 'execute' ? written(null) : writtenAnswer(given);
   };
