@@ -32,7 +32,7 @@ export function recoveriesCore(config: RecoveriesConfig): ServiceCore {
     ],
     views: [contractView, entryView],
     rows: RECOVERY_KINDS.map((spec) => ({ spec })),
-    edition: 3,
+    edition: 4,
     keyOf: (body) => ('run_id' in body ? body.run_id : `kill-switch/${body.name}`),
     evolve: EVOLVE,
     due: dueOf(policy),

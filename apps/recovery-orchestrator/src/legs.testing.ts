@@ -7,7 +7,17 @@ import type { LegReported, LegRequested, StepOutcome } from '@recourse/messages'
 import { entrySaid, fact } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { stepIdOf } from './rules/step/opening.decisions.js';
-import { answered, BALANCE_KEPT, BALANCE_ZERO, fallenInput, marked, ref, terms, views } from './recoveries.testing.js';
+import {
+  answered,
+  BALANCE_KEPT,
+  BALANCE_ZERO,
+  fallenInput,
+  marked,
+  observed,
+  ref,
+  terms,
+  views,
+} from './recoveries.testing.js';
 
 /** A contract that lets its steps go by themselves, in legs. */
 export const AUTO = terms({ impact: 'write', recovery_approval_mode: 'auto', max_attempts: 2 });
@@ -56,6 +66,12 @@ export function told(place: number, outcome: StepOutcome): LegReported['steps'][
     external_transaction_ref: null,
     calls_done: 0,
   };
+}
+
+/** What a report says of a step whose tool its worker called, and which it saw to have worked. */
+export function called(place: number): LegReported['steps'][number] {
+  const answer = observed('execute', 'payments.reverse_refund', { reversed: true });
+  return { ...told(place, 'verified'), observations: [answer, BALANCE_ZERO] };
 }
 
 export function reported(

@@ -1,4 +1,5 @@
 // Folds accepted records of recourse.recoveries into rows. Reads the record and rows that earlier records made, nothing else (L2).
+import { unchanged } from '@recourse/event-log';
 import type { AcceptedRecord, Change, Folds, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
 import { recordIn } from '@recourse/messages';
@@ -7,16 +8,16 @@ import { FORWARD_RECORDS } from './rules/forward/forward.messages.js';
 import type { ForwardRecord } from './rules/forward/forward.messages.js';
 import { RECOVERIES_LOG } from './rules/record.messages.js';
 import type { Body, ByType, RecordType, RecoveryRecord } from './rules/record.messages.js';
-import { MEMBER_RECORDS, REFUSED_LATE, stepsTold } from './rules/step/leg.messages.js';
+import { MEMBER_RECORDS, stepsTold } from './rules/step/leg.messages.js';
 import type { MemberRecord, MemberRecordType, StepDispatched } from './rules/step/leg.messages.js';
-import { cameLate, STEP_RECORDS, stepAfter, stepAfterMember } from './rules/step/step-row.transitions.js';
+import { STEP_RECORDS, stepAfter, stepAfterMember } from './rules/step/step-row.transitions.js';
 import type { StepRecord, StepRecordType } from './rules/step/step-row.transitions.js';
 import type { StepDoc } from './rules/step/step.messages.js';
 import { isAtRest, isUnderWay } from './rules/step/step.transitions.js';
 import { evolveForward } from './rows/forward.rows.js';
 import { evolveRoutine } from './rows/routine.rows.js';
 import { PEOPLE_FOLD } from './rows/people.rows.js';
-import { BREAKER_FOLD, HALTED, evolvePaces, haltRow, put, readHalts, readRow, readRows, rowOf } from './rows/kinds.js';
+import { BREAKER_FOLD, HALTED, evolvePaces, haltRow, put, readHalts, readRow, rowOf } from './rows/kinds.js';
 
 /** What each record of the log makes of rows. */
 export const EVOLVE: Folds<typeof RECOVERIES_LOG> = {
@@ -30,7 +31,7 @@ export const EVOLVE: Folds<typeof RECOVERIES_LOG> = {
   ]),
   RecoveryClosed: closeRecovery,
   HaltsReviewed: (_body, state, { decidedAt }) => readHalts(state).map((halt) => put(haltRow(halt, decidedAt))),
-  ReportRefused: legCameLate,
+  ReportRefused: unchanged,
 };
 
 /** One fold for records of several types, which it tells apart itself. */
@@ -45,20 +46,6 @@ function eachOf<Type extends RecordType>(
     [state: StateView, record: AcceptedRecord],
     readonly Change[]
   >; // a line for each of the types
-}
-
-/** A worker had no time left for a leg of which nobody has said a word. */
-function legCameLate(
-  { tenant, run_id: runId, leg_id: legId, attempt, code }: Body<'ReportRefused'>,
-  state: StateView,
-): readonly Change[] {
-  if (code !== REFUSED_LATE) return [];
-  const members = readRows(state, 'step', runId).filter(
-    (step) => step.tenant === tenant && step.attempt === attempt && step.legs.at(-1)?.leg_id === legId,
-  );
-  return members.every(({ phase }) => phase === 'dispatched')
-    ? members.map((step) => put(rowOf('step', cameLate(step), step.due_at)))
-    : [];
 }
 
 function foldStep(state: StateView, told: StepRecord, accepted: AcceptedRecord): readonly Change[] {

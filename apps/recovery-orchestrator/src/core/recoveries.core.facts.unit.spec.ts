@@ -233,6 +233,19 @@ describe.each(WAYS)('the facts people rely on, $way', ({ isRebuilt }) => {
     run.when(saw(request, PENDING), AT + 310).then(fact('ReportRefused', { code: 'LEASE_UNKNOWN' }));
   });
 
+  it('are not looked at again for what may have been called: a copy that came too late says nothing of another (crash)', () => {
+    const run = agreed();
+    run.when(saw(requestIn(run.outgoing()), PENDING), AT + 300).then(fact('FactsObserved'), leg());
+    const request = requestIn(run.outgoing());
+    run
+      .when(answered(request, 'refused_late', []), request.not_after + 1)
+      .then(fact('ReportRefused', { code: 'REFUSED_LATE' }));
+    run.whenDue(request.not_after + CALL_TIMEOUT + MARGIN);
+    expect(run.recorded()[0]).toMatchObject({ type: 'LegSettled', body: { members: [{ reason: 'NO_ANSWER' }] } });
+    run.whenDue(Number(doc(run)['deadline_at']));
+    expect(requestIn(run.outgoing())).toMatchObject({ kind: 'compensate', attempt: 2, reconcile_first: true });
+  });
+
   describe('an assumption that is said to hold again', () => {
     it('voids what was agreed to because it did not, and is named', () => {
       const run = shown(PENDING, { recovery_approval_mode: 'dual_control' });

@@ -175,13 +175,6 @@ describe.each(WAYS)('$way', ({ isRebuilt }) => {
         .then(settled({ outcome: 'compensated' }), CLOSED_COMPENSATED);
     });
 
-    it('that was refused as late counts no attempt where nobody else answers', () => {
-      const { run, request } = dispatchedWith();
-      run.when(answered(request, 'refused_late', []), 25_000);
-      run.whenDue(ANSWER_BY).then(settled({ outcome: 'uncertain', reason: 'NOT_REACHED', reported: null, call: null }));
-      expect(stepOf(run)).toMatchObject({ phase: 'uncertain', attempt: 1, attempts_before: 1 });
-    });
-
     it('that the resource was changed goes to a person at once (P7)', () => {
       const { run, request } = dispatchedWith();
       run

@@ -3,7 +3,19 @@ import { describe, expect, it } from '@jest/globals';
 import type { LegRequested } from '@recourse/messages';
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { AUTO, fallen, idOf, markOf, phasesOf, placesOf, reported, stepOf, told, verdicts } from '../legs.testing.js';
+import {
+  AUTO,
+  called,
+  fallen,
+  idOf,
+  markOf,
+  phasesOf,
+  placesOf,
+  reported,
+  stepOf,
+  told,
+  verdicts,
+} from '../legs.testing.js';
 import type { MarkOptions } from '../legs.testing.js';
 import {
   CALL_TIMEOUT,
@@ -262,7 +274,7 @@ describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
       const { run, request } = rest(4);
       const answerBy = Number(run.rows('step').find(({ key }) => key === stepOf(2))?.doc['deadline_at']);
       run
-        .when(reported(request, [told(3, 'verified'), told(2, 'refused_late')]), AT + 2)
+        .when(reported(request, [called(3), told(2, 'refused_late')]), AT + 2)
         .then(verdicts([3, 'compensated'], [2, 'uncertain'], [1, 'uncertain']));
       expect(run.recorded()[0]?.body['members']).toMatchObject([
         {},
@@ -278,7 +290,7 @@ describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
       for (const ended of [3, 2, 1]) {
         const request = requestIn(run.outgoing());
         const [place = 0, ...left] = placesOf(request);
-        const steps = [place, ...left.slice(0, 1)].map((one, at) => told(one, at === 0 ? 'verified' : 'refused_late'));
+        const steps = [called(place), ...left.slice(0, 1).map((one) => told(one, 'refused_late'))];
         run.when(reported(request, steps), request.not_after + 1);
         expect(run.recorded()[0]).toMatchObject(
           verdicts([ended, 'compensated'], ...left.map((one) => [one, 'uncertain'] as const)),
@@ -290,6 +302,18 @@ describe.each(WAYS)('a leg, $way', ({ isRebuilt }) => {
         [idOf(2)]: 'compensated',
         [idOf(1)]: 'compensated',
       });
+    });
+
+    it('counts the attempt of a step that another may have begun: who came second found done what stands ahead', () => {
+      const { run, request } = rest(4);
+      const answerBy = Number(run.rows('step').find(({ key }) => key === stepOf(2))?.doc['deadline_at']);
+      run
+        .when(reported(request, [told(3, 'verified'), told(2, 'refused_late')]), AT + 2)
+        .then(verdicts([3, 'compensated']));
+      run.whenDue(answerBy);
+      expect(run.recorded()[0]?.body['members']).toMatchObject(
+        [2, 1].map((place) => ({ step_id: stepOf(place), reason: 'NO_ANSWER' })),
+      );
     });
 
     it('counts the attempt of a step that its worker may have begun before it fell silent', () => {

@@ -57,9 +57,6 @@ export function stepsTold(told: MemberRecord): readonly StepTold[] {
   }
 }
 
-/** Of a copy of a request that came too late: it proves nothing about another (L11). */
-export const REFUSED_LATE = 'REFUSED_LATE';
-
 /** Why a worker's report changes nothing. */
 export const REPORT_REFUSALS = [
   'KEY_MISMATCH',
@@ -67,7 +64,7 @@ export const REPORT_REFUSALS = [
   'WORKER_MISMATCH',
   'ATTEMPT_STALE',
   'ALREADY_ANSWERED',
-  REFUSED_LATE,
+  'REFUSED_LATE',
   'NOTHING_SEEN',
   'MEMBER_UNKNOWN',
   'MEMBER_REPEATED',
@@ -86,8 +83,6 @@ export type LegDoc = {
   readonly answer_by: number;
   /** Place of the step in the leg, from 0: those before it are carried out first. */
   readonly position: number;
-  /** A copy of its request came too late to a worker, and until then nobody had said a word of the leg; absent otherwise. */
-  readonly came_late?: true;
   /** What its worker reported; null while no answer was taken. */
   readonly answered: StepOutcome | null;
 };

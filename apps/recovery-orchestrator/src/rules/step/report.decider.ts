@@ -196,12 +196,18 @@ function unnamed(
   return leg.position === 0 || end > leg.position ? judge(step, undefined) : NOT_BEGUN;
 }
 
-/** The lease ended while its leg was under way: its worker answers for steps ahead, and from this one on for none. */
+/**
+ * The lease ended while its leg was under way: its worker answers for steps ahead, and from this one on for none. One that called
+ * none of them found what another had done, and nobody knows how far that one got.
+ */
 function isLeftOver(leg: LegDoc, { complete, steps }: LegReported, members: readonly Member[]): boolean {
-  const [first] = steps;
-  const refused = steps.find(({ outcome }) => outcome === 'refused_late');
-  const from = members.find(({ step }) => step.step_id === refused?.step_id)?.leg.position;
-  return complete && from !== undefined && first !== refused && leg.position >= from;
+  const end = steps.findIndex(({ outcome }) => outcome === 'refused_late');
+  const from = members.find(({ step }) => step.step_id === steps[end]?.step_id)?.leg.position;
+  return complete && from !== undefined && leg.position >= from && steps.slice(0, end).some(isCalled);
+}
+
+function isCalled({ observations }: LegReported['steps'][number]): boolean {
+  return observations.some(({ phase }) => phase === 'execute');
 }
 
 /** What is found about a step, by a report. */

@@ -15,12 +15,10 @@ export function silence(step: StepDoc, context: StepContext): readonly RecoveryR
   const members = steps
     .flatMap((one) => {
       const sent = one.legs.at(-1);
-      return one.phase === 'dispatched' && sent?.leg_id === leg.leg_id ? [{ one, sent }] : [];
+      return one.phase === 'dispatched' && sent?.leg_id === leg.leg_id ? [{ one, position: sent.position }] : [];
     })
-    .sort((one, other) => one.sent.position - other.sent.position)
-    .map(({ one, sent }) =>
-      verdictOn(one, sent.came_late === true ? NOT_REACHED : NO_ANSWER, retryAt(one, now, policy, false), null),
-    );
+    .sort((one, other) => one.position - other.position)
+    .map(({ one }) => verdictOn(one, NO_ANSWER, retryAt(one, now, policy, false), null));
   return conclude(draft(step, now, settledBy(step, leg, members)), context);
 }
 
@@ -32,6 +30,3 @@ const NO_ANSWER = {
   observations: [],
   calls_done: 0,
 } as const;
-
-/** All that was heard is that a worker had no time left to begin: the attempt does not count. */
-const NOT_REACHED = { ...NO_ANSWER, reason: 'NOT_REACHED' } as const;

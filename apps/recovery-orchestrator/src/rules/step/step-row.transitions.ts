@@ -221,11 +221,6 @@ function settledBy(body: StepSettled, step: StepDoc, at: number): StepDoc {
   return moveStep(outcome === 'compensated' ? { ...next, reason } : next, EVENT_OF_VERDICT[outcome], at);
 }
 
-/** The row of a step whose leg a worker had no time left for. */
-export function cameLate(step: StepDoc): StepDoc {
-  return { ...step, legs: step.legs.map((leg) => (leg === step.legs.at(-1) ? { ...leg, came_late: true } : leg)) };
-}
-
 /** Of an attempt that called nobody, as far as anybody saw: it does not count. */
 const UNCOUNTED: readonly string[] = ['HELD_BACK', 'NOT_REACHED'];
 
