@@ -3,6 +3,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'p11-passed-offset-read',
+    requirement: 'P11/one-log',
+    spec: 'apps/cli/src/audit/dump-signatures.unit.spec.ts',
+    test: 'a dump of a signed log is one log for whoever reads it: a record put in with an offset that was passed is found, and nothing is told of it',
+    file: 'apps/cli/src/audit/dump-file.ts',
+    find: "read === 'damaged' || read.offset <= last",
+    replace: "read === 'damaged' || read.offset < -1 - last",
+  },
+  {
+    id: 'p11-told-without-a-log',
+    requirement: 'P11/one-log',
+    spec: 'apps/cli/src/audit/dump.unit.spec.ts',
+    test: 'a dump of which a file is gone, or is no log any more tells nothing of the past, which the manifest names',
+    file: 'apps/cli/src/audit/dump.ts',
+    find: 'const named = [...(manifestOf(folder)?.partitions ?? []), ...',
+    replace: 'const named = [...',
+  },
+  {
     id: 'p11-unlisted-is-sound',
     requirement: 'P11/unlisted',
     spec: 'apps/cli/src/audit/partition-audit.unit.spec.ts',

@@ -7,9 +7,10 @@ import type { GenesisOf, StoredRecord } from '@recourse/chain';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { CliProblem } from '../problem.js';
+import { missingIn } from './dump.js';
 import { loadedCodecs } from './dump-file.js';
 import { logsIn } from './dump-logs.js';
-import { refusingUnsigned, signedRecordsIn } from './dump-signed.js';
+import { refusing, signedRecordsIn } from './dump-signed.js';
 import type { ReadDump } from './dump-signed.js';
 import { PartitionAudit } from './partition-audit.js';
 import { partitionName } from './report.js';
@@ -43,12 +44,18 @@ export async function acceptedInDump(
   logs: readonly string[],
 ): Promise<readonly Accepted[]> {
   const found: Accepted[] = [];
-  for (const { file, path, of } of logsIn(folder)) {
+  const held = logsIn(folder);
+  const missing = missingIn(
+    folder,
+    logs,
+    held.map(({ of }) => of),
+  );
+  if (missing.length > 0) unreadable(missing.join(', '), 'it is not in the dump, which names it');
+  for (const { path, of } of held) {
     if (!logs.includes(of.topic)) continue;
-    const onDamage = (line: number): never => unreadable(file, `line ${String(line)} is damaged`);
-    const records = signedRecordsIn(path, of, { signing, onDamage, onUnsigned: refusingUnsigned(of) });
     const codecs = await loadedCodecs(path);
-    found.push(...acceptedOf(of, verified(of, records, codecs), codecs));
+    const records = signedRecordsIn(path, of, { signing, ...refusing(of) });
+    for (const one of acceptedOf(of, verified(of, records, codecs), codecs)) found.push(one);
   }
   return found;
 }
@@ -68,7 +75,7 @@ export async function acceptedInTopics(asked: Omit<TopicsAudit, 'known' | 'onRec
   const found: Accepted[] = [];
   for (const { of, records } of read.values()) {
     await loadSchemas(records, codecs);
-    found.push(...acceptedOf(of, records, codecs));
+    for (const one of acceptedOf(of, records, codecs)) found.push(one);
   }
   return found;
 }

@@ -1,6 +1,8 @@
 // One file of a dump: its header, its schemas, its records. The grammar stands in dump.ts.
 //
 // Invariants
+//   D2. Offsets increase from record to record, as at a broker: one that does not is damage, whoever reads. What one reader passed over and
+//       another took would be two logs of one file.
 //   D1. A line is what JSON and the grammar make of it. What `plainRecord` reads on its own they would read alike.
 import type { GenesisOf, StoredRecord } from '@recourse/chain';
 import { Failure } from '@recourse/kernel';
@@ -81,23 +83,31 @@ function sourceOf(texts: ReadonlyMap<number, string>): SchemaSource {
   };
 }
 
-/** Records in the order of the file; a line that is none of the grammar's is reported and left out. */
+/** Records in the order of the file and of their offsets; a line that is none of the grammar's, or out of order, is reported and left out. */
 export function* recordsIn(path: string, onDamage: (line: number) => void): Generator<DumpedRecord> {
   let number = 0;
+  let last = -1;
   for (const line of linesOf(path)) {
     number += 1;
-    const plain = plainRecord(line);
-    if (plain !== null) {
-      yield plain;
+    const read = plainRecord(line) ?? otherLine(line, number);
+    if (read === 'none') continue;
+    if (read === 'damaged' || read.offset <= last) {
+      onDamage(number);
       continue;
     }
-    if (line.trim() === '') continue;
-    const value = jsonOf(line);
-    const record = recordLine.safeParse(value);
-    if (record.success) yield record.data.record;
-    else if (!schemaLine.safeParse(value).success && !(number === 1 && headerLine.safeParse(value).success))
-      onDamage(number);
+    last = read.offset;
+    yield read;
   }
+}
+
+/** What a line holds that is not in the form in which records are written. */
+function otherLine(line: string, number: number): DumpedRecord | 'none' | 'damaged' {
+  if (line.trim() === '') return 'none';
+  const value = jsonOf(line);
+  const record = recordLine.safeParse(value);
+  if (record.success) return record.data.record;
+  const isOther = schemaLine.safeParse(value).success || (number === 1 && headerLine.safeParse(value).success);
+  return isOther ? 'none' : 'damaged';
 }
 
 const [OFFSET, KEY, VALUE, SIGNED, END] = ['{"record":{"offset":', ',"key":"', '","value":"', '","signature":"', '"}}'];

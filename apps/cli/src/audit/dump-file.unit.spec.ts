@@ -1,5 +1,5 @@
 // Lines of a dump: what is read without a parser is what a parser would read, and damage is told by its line.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -29,16 +29,19 @@ const record = fc.record(
   { requiredKeys: ['offset', 'key', 'value'], noNullPrototype: true },
 );
 
+/** A record as dumps are written. */
+const at = (offset: number): string => `{"record":{"offset":${String(offset)},"key":"QQ==","value":"QQ=="}}`;
+
 describe('records of a dump', () => {
   it('are read alike in the form in which dumps are written and in every other form of the same JSON', () => {
     fc.assert(
       fc.property(record, (one) => {
         const line = JSON.stringify({ record: one });
         const other = JSON.stringify({ record: one }, null, ' ').replaceAll('\n', ' ');
-        const { records, damaged } = read(line, other);
-        expect(damaged).toEqual([]);
-        expect(records).toHaveLength(2);
-        expect(records[0]).toEqual(records[1]);
+        const [written, anyhow] = [read(line), read(other)];
+        expect(written.records).toHaveLength(1);
+        expect(anyhow).toEqual(written);
+        expect(written.damaged).toEqual([]);
       }),
     );
   });
@@ -56,9 +59,16 @@ describe('records of a dump', () => {
     ],
     ['has a key and no value', '{"record":{"offset":1,"key":"QQ=="}}'],
   ])('are told as damaged where one %s', (_what, line) => {
-    const good = '{"record":{"offset":0,"key":"QQ==","value":"QQ=="}}';
-    const { records, damaged } = read(good, line, good);
+    const { records, damaged } = read(at(0), line, at(2));
     expect([records.length, damaged]).toEqual([2, [2]]);
+  });
+
+  it('are told as damaged where their offsets do not increase, and taken by nobody', () => {
+    const { records, damaged } = read(at(0), at(4), at(2), at(4), at(5), at(0));
+    expect([records.map(({ offset }) => offset), damaged]).toEqual([
+      [0, 4, 5],
+      [3, 4, 6],
+    ]);
   });
 });
 
@@ -80,6 +90,12 @@ describe('schemas of a dump', () => {
 });
 
 describe('lines of a file', () => {
+  it('are none where one is longer than any record', () => {
+    writeFileSync(path, '');
+    truncateSync(path, 65 * 2 ** 20);
+    expect(() => [...linesOf(path)]).toThrow(expect.objectContaining({ code: 'DUMP_UNREADABLE' }));
+  });
+
   it('come whole, however long they are and wherever a read ends', () => {
     const lines = [`{"schema"${'é'.repeat(1_200_000)}`, '', ...Array.from({ length: 3_000 }, (_, n) => 'ü'.repeat(n))];
     for (const end of ['', '\n']) {

@@ -14,14 +14,18 @@ export interface DumpedLog {
 }
 
 /**
- * Errors: CliProblem(DUMP_UNREADABLE) for no dump, for one that holds a partition twice (which of the two counts nobody can say), and for
+ * Errors: CliProblem(DUMP_UNREADABLE) for no dump, for a file that is of no log, for one that holds a partition twice (which of the two counts nobody can say), and for
  * one whose logs are of several deployments.
  */
 export function logsIn(folder: string): readonly DumpedLog[] {
-  const logs = filesOf(folder).flatMap((file): DumpedLog[] => {
+  const logs = filesOf(folder).map((file): DumpedLog => {
     const path = join(folder, file);
     const of = headerOf(path);
-    return of === null ? [] : [{ file, path, of }];
+    if (of === null)
+      throw new CliProblem('DUMP_UNREADABLE', `${file} does not begin with the header of a log`, 'found', {
+        remedy: 'Take it away where it is none of the dump; `recourse audit verify --dump` says what is wrong with it.',
+      });
+    return { file, path, of };
   });
   const files = new Map<string, string>();
   for (const { file, of } of logs) {

@@ -4,7 +4,7 @@
 import { ChainReader, genesisHead } from '@recourse/chain';
 import { loadedCodecs } from './dump-file.js';
 import { logsIn } from './dump-logs.js';
-import { refusingUnsigned, signedRecordsIn } from './dump-signed.js';
+import { refusing, signedRecordsIn } from './dump-signed.js';
 import type { ReadDump } from './dump-signed.js';
 
 export interface Place {
@@ -43,7 +43,7 @@ export async function* recordsOfLog(
     if (of.topic !== log || of.partition !== partition) continue;
     const codecs = await loadedCodecs(path);
     const reader = new ChainReader(genesisHead(of), codecs.fingerprintOf);
-    for (const record of signedRecordsIn(path, of, { signing, onUnsigned: refusingUnsigned(of) })) {
+    for (const record of signedRecordsIn(path, of, { signing, ...refusing(of) })) {
       const verdict = reader.read(record);
       if (verdict.kind !== 'accepted') continue;
       const { seq, hash } = verdict.head;

@@ -195,6 +195,29 @@ describe('a dump of a signed log', () => {
     expect(values.map((value) => value === null)).toEqual([false, false, true]);
   });
 
+  it('is one log for whoever reads it: a record put in with an offset that was passed is found, and nothing is told of it', async () => {
+    const folder = await (await new Scene().append([['accountant', 4]])).dump();
+    const file = join(folder, `${LOG}-0.jsonl`);
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const last = lines.findLastIndex((line) => line.startsWith('{"record"'));
+    // The last record under an early offset, and behind it the last but one, as if it followed.
+    const moved = [lines[last] ?? '', lines[last - 1] ?? ''];
+    moved[0] = moved[0]?.replace('"offset":3', '"offset":0') ?? '';
+    writeFileSync(file, [...lines.slice(0, last - 1), ...moved, ...lines.slice(last)].join('\n'));
+    for (const by of [null, signing]) {
+      const [report] = await verify(folder, by);
+      expect(report?.findings.map(({ kind }) => kind)).toEqual(['damaged_line']);
+      const refused = expect.objectContaining({ code: 'DUMP_UNREADABLE' });
+      const [dump, place] = [
+        { folder, signing: by },
+        { log: LOG, partition: 0, seq: 4 },
+      ];
+      await expect(acceptedInDump(dump, [LOG])).rejects.toEqual(refused);
+      await expect(recordInDump(dump, place)).rejects.toEqual(refused);
+      await expect(Array.fromAsync((await logInDump(dump, place)).records)).rejects.toEqual(refused);
+    }
+  });
+
   it('shows a signature that was put on other records', async () => {
     const scene = await new Scene().append([
       ['accountant', 2],

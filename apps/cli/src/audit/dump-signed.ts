@@ -19,12 +19,12 @@ export function signedRecordsIn(
   of: GenesisOf,
   on: {
     readonly signing: Signing | null;
-    readonly onDamage?: (line: number) => void;
+    readonly onDamage: (line: number) => void;
     /** Whoever stripped a log of every signature may have written it anew: a reader that goes on says so. */
     readonly onUnsigned: () => void;
   },
 ): Iterable<StoredRecord> {
-  const records = recordsIn(path, on.onDamage ?? (() => undefined));
+  const records = recordsIn(path, on.onDamage);
   if (on.signing === null) return records;
   if (on.signing.ownerOf(of.topic) === null || !holdsUnsignedOnly(path))
     return siftStored(of, fetched(records), on.signing);
@@ -33,17 +33,25 @@ export function signedRecordsIn(
 }
 
 /** For whoever reads a dump and is no judge of it. Errors: CliProblem(DUMP_UNREADABLE). */
-export function refusingUnsigned({ topic, partition }: GenesisOf): () => never {
+export function refusing({ topic, partition }: GenesisOf): {
+  readonly onDamage: (line: number) => never;
+  readonly onUnsigned: () => never;
+} {
   const name = `${topic}/${String(partition)}`;
-  return () => {
-    throw new CliProblem(
-      'DUMP_UNREADABLE',
-      `the signatures of the owner of ${name} are missing from the dump`,
-      'found',
-      {
-        remedy: 'Dump the log anew, or see who took them out: `recourse audit verify --dump`.',
-      },
-    );
+  const refuse = (what: string, remedy: string): never => {
+    throw new CliProblem('DUMP_UNREADABLE', what, 'found', { remedy });
+  };
+  return {
+    onDamage: (line) =>
+      refuse(
+        `${name}: line ${String(line)} of its file is damaged, or out of order`,
+        'See what is wrong with it: `recourse audit verify --dump`.',
+      ),
+    onUnsigned: () =>
+      refuse(
+        `the signatures of the owner of ${name} are missing from the dump`,
+        'Dump the log anew, or see who took them out: `recourse audit verify --dump`.',
+      ),
   };
 }
 

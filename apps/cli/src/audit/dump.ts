@@ -10,7 +10,7 @@
 //   manifest  = {"dumped_at", "partitions": [{"file", "topic", "partition", "head_seq", "head_hash"}]}
 //
 // The manifest states the head of each partition when it was dumped, so that a cut tail and an altered last record show too.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GenesisOf, Head, KnownHead } from '@recourse/chain';
 import type { Signing } from '@recourse/kafka';
@@ -121,13 +121,29 @@ function topicOf(folder: string, file: string): string | null {
 export function filesOf(folder: string): readonly string[] {
   const files = existsSync(folder)
     ? readdirSync(folder)
-        .filter((name) => name.endsWith(ENDING))
+        .filter(
+          (name) => name.endsWith(ENDING) && statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true,
+        )
         .sort()
     : [];
   if (files.length > 0 || existsSync(join(folder, MANIFEST))) return files;
   throw new CliProblem('DUMP_UNREADABLE', `${folder} holds no dump`, 'usage', {
     remedy: 'Name a folder that `recourse audit dump` wrote.',
   });
+}
+
+/** Of these topics, the logs that a dump names and does not hold: in its manifest, or by another partition. Errors: CliProblem(DUMP_UNREADABLE). */
+export function missingIn(folder: string, topics: readonly string[], held: readonly GenesisOf[]): readonly string[] {
+  const names = new Set(held.map(({ topic, partition }) => partitionName(topic, partition)));
+  const named = [...(manifestOf(folder)?.partitions ?? []), ...namedElsewhere({ known: new Map(), topics: [] }, held)];
+  return [
+    ...new Set(
+      named
+        .filter(({ topic }) => topics.includes(topic))
+        .map(({ topic, partition }) => partitionName(topic, partition))
+        .filter((name) => !names.has(name)),
+    ),
+  ];
 }
 
 /** null when there is none: files of another writer are verified all the same. */
@@ -168,6 +184,7 @@ async function auditFile(
   const leaves = scratch && leavesIn(scratch, of);
   const from = starts?.get(partition) ?? null;
   const audit = new PartitionAudit(of, { codecs, known: knownOf(partition), from, leaves });
+  const first = audit.startOffset;
   let count = 0;
   const onDamage = (line: number): void => {
     damaged.push({ kind: 'damaged_line', file: name, line });
@@ -176,7 +193,7 @@ async function auditFile(
     damaged.push({ kind: 'signatures_missing', file: name });
   };
   for (const record of signedRecordsIn(path, of, { signing, onDamage, onUnsigned })) {
-    if (record.offset < audit.startOffset) continue;
+    if (record.offset < first) continue;
     audit.add(record);
     count += 1;
     if (count % PROGRESS_RECORDS === 0) onProgress?.(PROGRESS_RECORDS);

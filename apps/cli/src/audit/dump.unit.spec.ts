@@ -1,5 +1,5 @@
 // Dumps whose files were taken away: what names a log from elsewhere shows that it is gone.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -163,6 +163,41 @@ describe('a dump whose header names a place', () => {
     expect(readdirSync(kept)).toEqual(['x-0.t0']);
     expect(readFileSync(join(kept, 'x-0.t0'), 'utf8')).toBe('kept');
     expect(readdirSync(scratch).length).toBeGreaterThan(0);
+  });
+});
+
+describe('a dump of which a file is gone, or is no log any more', () => {
+  const folderOf = (files: Readonly<Record<string, object>>): string => {
+    const folder = mkdtempSync(join(tmpdir(), 'recourse-dump-'));
+    folders.push(folder);
+    for (const [file, first] of Object.entries(files)) writeFileSync(join(folder, file), `${JSON.stringify(first)}\n`);
+    return folder;
+  };
+  const log = { log_id: 'log-1', topic: 'recourse.mutations', partition: 0, partition_count: 2 };
+  const there = { file: 'a.jsonl', topic: log.topic, partition: 1, head_seq: 0, head_hash: '0'.repeat(64) };
+  it.each([
+    ['which another of its partitions names', { 'a.jsonl': { log } }, 'recourse.mutations/1'],
+    [
+      'which the manifest names',
+      {
+        'a.jsonl': { log: { ...log, partition_count: 1 } },
+        'manifest.json': { dumped_at: 'now', partitions: [there] },
+      },
+      'recourse.mutations/1',
+    ],
+    ['whose header is damaged', { 'a.jsonl': { lag: log } }, 'a.jsonl'],
+  ])('tells nothing of the past, %s', async (_what, files, named) => {
+    await expect(acceptedInDump({ folder: folderOf(files), signing: null }, TOPICS)).rejects.toMatchObject({
+      code: 'DUMP_UNREADABLE',
+      message: expect.stringContaining(named),
+    });
+  });
+
+  it('waits for nothing that is no file', async () => {
+    const folder = folderOf({ 'a.jsonl': { log: { ...log, partition_count: 1 } } });
+    mkdirSync(join(folder, 'b.jsonl'));
+    symlinkSync('/dev/zero', join(folder, 'c.jsonl'));
+    expect(await acceptedInDump({ folder, signing: null }, TOPICS)).toEqual([]);
   });
 });
 

@@ -151,7 +151,10 @@ export function knownOf(trusted: TrustedHeads): KnownHeads {
   const known = new Map<string, KnownHead[]>();
   for (const head of comparedHeads(trusted)) {
     const one = knownHeadOf(head);
-    if (one !== null) known.set(treeName(head), [...(known.get(treeName(head)) ?? []), one]);
+    if (one === null) continue;
+    const others = known.get(treeName(head));
+    if (others === undefined) known.set(treeName(head), [one]);
+    else others.push(one);
   }
   return known;
 }
@@ -163,12 +166,11 @@ export async function headsInDump({ folder }: Pick<ReadDump, 'folder'>, key: Not
     const of = headerOf(join(folder, file));
     if (of?.topic !== HEADS_TOPIC) continue;
     const path = join(folder, file);
-    heads.push(
-      ...headsIn(
-        recordsIn(path, () => undefined),
-        { of, codecs: await loadedCodecs(path), key },
-      ),
+    const found = headsIn(
+      recordsIn(path, () => undefined),
+      { of, codecs: await loadedCodecs(path), key },
     );
+    for (const one of found) heads.push(one);
   }
   return heads;
 }

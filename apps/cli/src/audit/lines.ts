@@ -1,11 +1,14 @@
 // Files of lines, one JSON value each.
 import { closeSync, openSync, readSync } from 'node:fs';
+import { CliProblem } from '../problem.js';
 
 /** Octets of a file that are read at once; more where a line is longer. */
 const CHUNK = 1 << 18;
 const LINE_FEED = 0x0a;
+/** Longest line, octets: many times the largest record of a broker. */
+const LINE_MAX = 1 << 26;
 
-/** Lines of a file, however large it is. */
+/** Lines of a file, however large it is. Errors: CliProblem(DUMP_UNREADABLE) for a line that nobody wrote. */
 export function* linesOf(path: string): Generator<string> {
   for (const block of blocksOf(path)) {
     const lines = block.toString('utf8').split('\n');
@@ -46,7 +49,12 @@ function* blocksOf(path: string): Generator<Buffer> {
       if (cut > 0) yield bytes.subarray(0, held + cut);
       held = cut > 0 ? size - cut : end;
       if (cut > 0) bytes.copyWithin(0, end - held, end);
-      if (held === bytes.length) bytes = Buffer.concat([bytes], 2 * bytes.length);
+      if (held < bytes.length) continue;
+      if (held >= LINE_MAX)
+        throw new CliProblem('DUMP_UNREADABLE', `${path} has a line of more than ${String(LINE_MAX)} bytes`, 'found', {
+          remedy: 'No log holds such a record: take the file away, or dump its log anew.',
+        });
+      bytes = Buffer.concat([bytes], 2 * bytes.length);
     }
     if (held > 0) yield bytes.subarray(0, held);
   } finally {

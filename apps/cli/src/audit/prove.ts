@@ -9,7 +9,7 @@ import type { Codecs, SchemaSource } from '@recourse/messages';
 import { CliProblem } from '../problem.js';
 import { loadedCodecs, schemasIn } from './dump-file.js';
 import { logsIn } from './dump-logs.js';
-import { refusingUnsigned, signedRecordsIn } from './dump-signed.js';
+import { refusing, signedRecordsIn } from './dump-signed.js';
 import type { ReadDump } from './dump-signed.js';
 import type { Place } from './dump-record.js';
 import { partitionName } from './report.js';
@@ -31,7 +31,7 @@ export interface ProvedLog {
 export async function logInDump({ folder, signing }: ReadDump, place: Place): Promise<ProvedLog> {
   for (const { path, of } of logsIn(folder)) {
     if (of.topic !== place.log || of.partition !== place.partition) continue;
-    const records = pages(signedRecordsIn(path, of, { signing, onUnsigned: refusingUnsigned(of) }));
+    const records = pages(signedRecordsIn(path, of, { signing, ...refusing(of) }));
     return { of, records, codecs: await loadedCodecs(path), schemas: schemasIn(path), close: () => Promise.resolve() };
   }
   throw unknownRecord(place);

@@ -22,7 +22,9 @@ const GAP = '  ';
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = rows.map((row) => columns.map((column) => visibleOnOneLine(cellText(column.of(row)))));
-  const widths = columns.map(({ title }, at) => Math.max(title.length, ...cells.map((line) => line[at]?.length ?? 0)));
+  const widths = columns.map(({ title }, at) =>
+    cells.reduce((width, row) => Math.max(width, row[at]?.length ?? 0), title.length),
+  );
   const line = (texts: readonly string[]): string =>
     texts
       .map((text, at) => pad(text, widths[at] ?? 0, columns[at]?.align))

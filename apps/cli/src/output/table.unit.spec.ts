@@ -20,6 +20,10 @@ describe('a table', () => {
   it('shows its headings when it is empty', () => {
     expect(formatTable([{ title: 'NAME', of: (row: string) => row }], [])).toBe('NAME');
   });
+  it('has as many rows as there are, more than a function takes arguments', () => {
+    const many = Array.from({ length: 200_000 }, (_, at) => String(at));
+    expect(formatTable([{ title: 'AT', of: (row: string) => row }], many).endsWith('\n199999')).toBe(true);
+  });
 });
 
 describe('a list of fields', () => {
