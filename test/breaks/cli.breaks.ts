@@ -620,8 +620,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/cli/src/audit/dump-signatures.unit.spec.ts',
     test: 'a dump of a signed log proves and finds with the keyring what its owner signed alone, and tells nothing while another wrote in it',
     file: 'apps/cli/src/audit/accepted.ts',
-    find: 'signedRecordsIn(path, of, { signing, onDamage, onUnsigned: refusingUnsigned(of) })',
-    replace: 'signedRecordsIn(path, of, { signing: signing === null ? signing : null, onDamage })',
+    find: 'signedRecordsIn(path, of, { signing, ...refusing(of) })',
+    replace: 'signedRecordsIn(path, of, { signing: signing === null ? signing : null, ...refusing(of) })',
   },
   {
     id: 'p11-dump-signatures-undumped',
