@@ -24,8 +24,8 @@ import { noticesOf, onAck, onDeliveryDue, onReviewDelivery } from './core/consum
 import { onOrderErasure } from './core/erasures.part.js';
 import { onAgreed } from './core/agreements.part.js';
 import { onTool } from './core/executions.js';
-import { judgeAs, onCloseBreaker, onReviewed, onTrigger, onUndo } from './core/fall-commands.part.js';
-import { fall, onHeldDue, onRollbackDue } from './core/falls.part.js';
+import { judgeAs, onCloseBreaker, onReviewed, onTrigger, onUndo, undoing } from './core/fall-commands.part.js';
+import { onHeldDue, onRollbackDue } from './core/falls.part.js';
 import { CANCELLERS, onCancel, onDue, onReport } from './core/forward-legs.js';
 import { onHandleClaimed, questionOfPlanned, questionOfRecorded } from './core/handles.part.js';
 import { onRecovery } from './core/moves.part.js';
@@ -42,7 +42,7 @@ import { AGREEMENT_KIND } from './rows/agreement.rows.js';
 import { commitIn } from './rows/commit.rows.js';
 import { CONSUMER_KINDS, DELIVERY } from './rows/consumer.rows.js';
 import { LIMIT_KINDS } from './rows/limit.rows.js';
-import { MUTATION_KINDS, mutationIn, mutationsIn } from './rows/mutation.rows.js';
+import { MUTATION_KINDS, mutationIn } from './rows/mutation.rows.js';
 import { REEVALUATION_KIND } from './rows/reevaluation.rows.js';
 import { ROLLBACK_KINDS } from './rows/rollback.columns.js';
 import { undoIn } from './rows/rollback.rows.js';
@@ -50,7 +50,6 @@ import { TREND_KIND } from './rows/trend.rows.js';
 import { fallenEntry } from './rules/mutation/lineage.decider.js';
 import { verdictEntry } from './rules/mutation/refs.decider.js';
 import { MUTATIONS_LOG } from './rules/record.messages.js';
-import { undoPart } from './rules/undo/undo.decider.js';
 
 export { mutationIdOf } from './core/executions.js';
 export type { MutationsConfig } from './policy.js';
@@ -220,9 +219,7 @@ function dueOf(config: MutationsPolicy): Due {
     held: (context, { address }) => onHeldDue(context, address, policyIn(config, context)),
     undo: (context, { address: { group, key } }) => {
       const undo = undoIn(context.state, group, key);
-      if (undo === undefined) return NOTHING;
-      const part = undoPart(undo, mutationsIn(context.state, group), config.effectsMax);
-      return append(...fall(context, part, policyIn(config, context)));
+      return undo === undefined ? NOTHING : append(...undoing(context, undo, policyIn(config, context)));
     },
   };
 }

@@ -39,11 +39,13 @@ import {
 import { isRecorded } from '../rules/mutation/mutation.messages.js';
 import type { RollbackDoc } from '../rules/rollback/rollback.messages.js';
 import { undoIdOf, undoOf, undoPart, undoRefusal } from '../rules/undo/undo.decider.js';
+import type { Undo } from '../rules/undo/undo.messages.js';
 import { concernedBy, endingRefusal } from './ending.part.js';
 import { refuse } from './refuse.js';
 import { decideOne, fall, fallOf, standsStill } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { close, Draft, sourceSeen } from './limits.part.js';
+import { asManyAsFit } from './weights.js';
 import { compensationIn, mutationIn, mutationsIn } from '../rows/mutation.rows.js';
 import { rollbackIn } from '../rows/rollback.rows.js';
 
@@ -80,7 +82,6 @@ export function onUndo(context: DecideContext, command: UndoRun, policy: Command
     run_id,
     envelope: { tenant, command_id },
   } = command;
-  const part = undoPart(undoOf(command), mutationsIn(context.state, run_id), policy.effectsMax);
   return accepted(
     201,
     {
@@ -91,8 +92,14 @@ export function onUndo(context: DecideContext, command: UndoRun, policy: Command
       // What they tell of is not known here, and not undone by this.
       parked: countParkedOf(context.state, run_id, tenant),
     },
-    ...fall(context, part, policy),
+    ...undoing(context, undoOf(command), policy),
   );
+}
+
+/** The next part of an undo: each of its effects may be told of by itself, with why. */
+export function undoing(context: DecideContext, undo: Undo, policy: CommandPolicy): readonly MutationRecord[] {
+  const mutations = mutationsIn(context.state, undo.run_id);
+  return asManyAsFit(policy.effectsMax, (count) => fall(context, undoPart(undo, mutations, count), policy));
 }
 
 /** What undid something stands: an undo of undos would go round in circles. */

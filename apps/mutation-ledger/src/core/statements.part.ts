@@ -13,20 +13,22 @@ import type { Falling, Passed } from '../rules/mutation/lineage.decider.js';
 import type { Binding } from '../rules/mutation/mutation.messages.js';
 import { together } from '../rules/mutation/recoverability.decider.js';
 import type { MoveRecord } from '../rules/mutation/recoverability.decider.js';
-import {
-  decideReaffirmation,
-  decideStatement,
-  evidenceOf,
-  isReliedOn,
-  openedBy,
-} from '../rules/mutation/refs.decider.js';
+import { decideReaffirmation, decideStatement, isReliedOn, openedBy } from '../rules/mutation/refs.decider.js';
 import { continueSpread, MARKS_PER_EFFECT } from '../rules/mutation/spread.decider.js';
 import type { Weight } from '../rules/mutation/spread.decider.js';
-import type { Body, Finding } from '../rules/record.messages.js';
+import type { Body, Finding, MutationRecord } from '../rules/record.messages.js';
 import { refScope } from '../rules/identity.js';
 import { fall } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
-import { bytesOf, bytesOfEvidence, bytesOfMember, bytesOfTold, MARKS_BYTES_MAX, ROOT_BYTES } from './weights.js';
+import {
+  asManyAsFit,
+  bytesOf,
+  bytesOfEvidence,
+  bytesOfMember,
+  bytesOfTold,
+  MARKS_BYTES_MAX,
+  ROOT_BYTES,
+} from './weights.js';
 import { withFates } from './fates.part.js';
 import { cancels } from './cancels.js';
 import { bindingsIn, bindingsLastFirst } from '../rows/binding.rows.js';
@@ -65,21 +67,15 @@ export function onStatement(
   const bindings = bindingsIn(state, scope);
   const closed = closing(context, body, bindings, policy);
   if (closed === null) return append(openedBy(body, input.partition, input.seq));
+  const spreads = spreadsIn(state, scope);
   // Each commit may be told of by itself, with the statement: a long one reaches fewer in one decision.
-  const told = bytesOfTold(evidenceOf(body, input.partition, input.seq));
-  const effectsMax = Math.min(policy.effectsMax, Math.max(1, Math.floor(MARKS_BYTES_MAX / told)));
-  const contradicted = decideStatement(body, input.partition, input.seq, bindings, spreadsIn(state, scope), effectsMax);
-  const reaffirmed = decideReaffirmation(
-    body,
-    input.partition,
-    input.seq,
-    bindings,
-    spreadsIn(state, scope),
-    effectsMax,
-    views.view('assumptions'),
-  );
-  const found = [...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed];
-  return append(...fall(context, found, policy));
+  const records = asManyAsFit(policy.effectsMax, (count) => {
+    const contradicted = decideStatement(body, input.partition, input.seq, bindings, spreads, count);
+    const verdicts = views.view('assumptions');
+    const reaffirmed = decideReaffirmation(body, input.partition, input.seq, bindings, spreads, count, verdicts);
+    return fall(context, [...closed, ...withCancels(context, contradicted, bindings, policy), ...reaffirmed], policy);
+  });
+  return append(...records);
 }
 
 /** Windows that an event closes, a record for each run of few; null where they fit no one decision (L4). */
@@ -116,10 +112,13 @@ export function onFall(
     throw new InvariantViolation('falls', `the notice at ${input.partition}/${input.seq} names no commit`);
   readUpTo(context, 'fallen', input);
   const falling = fallen.map((about) => fallingIn(context.state, about));
-  const reached = decideFalls(falling, input, policy.effectsMax);
   const bindings = falling.flatMap((one) => one.bindings);
-  const fared = falling.flatMap((one, index) => withFates(context, reached[index] ?? [], one.bindings, () => bindings));
-  return append(...fall(context, withCancels(context, fared, bindings, policy), policy));
+  const records = asManyAsFit(policy.effectsMax, (count) => {
+    const reached = decideFalls(falling, input, count);
+    const fared = falling.flatMap((one, at) => withFates(context, reached[at] ?? [], one.bindings, () => bindings));
+    return fall(context, withCancels(context, fared, bindings, policy), policy);
+  });
+  return append(...records);
 }
 
 function fallingIn(state: StateView, about: Announced | Passed): Falling {
@@ -156,6 +155,10 @@ export function withCancels(
 
 /** The next part of a statement that reaches more commits than one decision may hold. */
 export function onSpreadDue(context: DecideContext, scope: string, policy: StatementPolicy): Decision {
+  return append(...asManyAsFit(policy.marksMax, (marksMax) => partOf(context, scope, { ...policy, marksMax })));
+}
+
+function partOf(context: DecideContext, scope: string, policy: StatementPolicy): readonly MutationRecord[] {
   const { state } = context;
   const { bindings, found: next } = continueSpread(
     spreadsIn(state, scope),
@@ -172,7 +175,7 @@ export function onSpreadDue(context: DecideContext, scope: string, policy: State
     },
   );
   const fared = withFates(context, next, bindings, () => bindingsIn(state, scope));
-  return append(...fall(context, withCancels(context, fared, bindings, policy), policy, SPREAD_BYTES_MAX));
+  return fall(context, withCancels(context, fared, bindings, policy), policy, SPREAD_BYTES_MAX);
 }
 
 /** A binding, the one before it in the same part, and what speaks against both. */

@@ -1,9 +1,11 @@
-// How much of a batch what falls takes (L4), about: what is long counts, the rest by a flat rate.
+// How much of a batch what falls takes (L4). What is to be recorded is weighed about: what is long counts, the rest by a flat rate.
+// What a decision comes to is measured whole, with all that its records say, before it is made.
 //
-// Boundary: measures what a decision is about to record. No payload is opened to be measured: it is recorded as it is stored.
+// Boundary: measures records and what leads to them. No payload is opened to be measured: it is recorded as it is stored.
 import { asStored } from '@recourse/event-log';
 import type { Evidence, Execution, Fallen, MutationRef, Payload } from '@recourse/messages';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
+import type { MutationRecord } from '../rules/record.messages.js';
 
 /** Bytes of all that one decision about falls records: less than a batch, whatever else is in it. */
 export const FALL_BYTES_MAX = 820_000;
@@ -11,6 +13,38 @@ export const FALL_BYTES_MAX = 820_000;
 export const MARKS_BYTES_MAX = 350_000;
 /** Bytes of what is planned about the members of one record: one plan is one decision of the orchestrator. */
 export const PLAN_BYTES_MAX = 750_000;
+
+/** Records of one decision about falls: less than a batch, whatever else is in it. */
+const FALL_RECORDS_MAX = 900;
+/** Place, hash, frame and key of a record, beside the run in its key. */
+const RECORD_BYTES = 140;
+
+/**
+ * Decides with as many as fit a batch: half as many each time that what they lead to does not.
+ *
+ * Shape:  `decide` is told how many it may take, and says again what is to be recorded; one alone is never refused.
+ */
+export function asManyAsFit(
+  most: number,
+  decide: (count: number) => readonly MutationRecord[],
+): readonly MutationRecord[] {
+  for (let count = most; ; count = Math.floor(count / 2)) {
+    const records = decide(count);
+    if (count <= 1 || isFitting(records)) return records;
+  }
+}
+
+function isFitting(records: readonly MutationRecord[]): boolean {
+  if (records.length > FALL_RECORDS_MAX) return false;
+  let left = FALL_BYTES_MAX;
+  for (const { body } of records) left -= bytesOfRecord(body);
+  return left >= 0;
+}
+
+/** All that a record says, and its key: most are keyed by their run. */
+function bytesOfRecord(body: object): number {
+  return RECORD_BYTES + bytesOf(body) + ('run_id' in body ? bytesOf(body.run_id) : 0);
+}
 
 /** Ids, owner, deadline and how it was admitted, beside the evidence of a record about one commit. */
 const TOLD_BYTES = 500;
@@ -102,7 +136,7 @@ function lengthOf(text: string | null): number {
 
 /** Anything else. */
 export function bytesOf(value: unknown): number {
-  if (typeof value === 'string') return value.length + 2;
+  if (typeof value === 'string') return Buffer.byteLength(value) + 2;
   if (value instanceof Uint8Array) return value.length + 40;
   if (typeof value !== 'object' || value === null) return 8;
   return Object.values(asStored(value)).reduce<number>((sum, member) => sum + bytesOf(member), 2);
