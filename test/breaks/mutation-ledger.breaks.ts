@@ -137,6 +137,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return records;',
   },
   {
+    id: 'e31-judged-and-forgotten',
+    requirement: 'E31/never-came',
+    spec: 'apps/mutation-ledger/src/core/mutations.rollback.unit.spec.ts',
+    test: 'a trigger whose commit never comes, straight is marked once its commit is there, also where a person judges it in between',
+    file: 'apps/mutation-ledger/src/rows/rollback.rows.ts',
+    find: 'return isDue ? put(rollback, rollback.opened_at) : rollbackPut(rollback);',
+    replace: 'return rollbackPut(rollback);',
+  },
+  {
     id: 'l4-letters-of-three-bytes',
     requirement: 'L4/falls',
     spec: 'test/issues/falls-fit-their-decisions.spec.ts',

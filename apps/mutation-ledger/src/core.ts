@@ -65,7 +65,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
         spec,
       }),
     ),
-    edition: 2,
+    edition: 3,
     keyOf: keyOf,
     evolve: EVOLVE,
     due: dueOf(policy),

@@ -29,7 +29,8 @@ import { claimAfter } from '../rules/handle/handle.decider.js';
 import { intentSignedBy, signedBy } from './handles.part.js';
 import type { FallPolicy } from './falls.part.js';
 import { mutationIn, mutationsIn } from '../rows/mutation.rows.js';
-import { isRemembered, rollbackIn } from '../rows/rollback.rows.js';
+import { rollbackIn } from '../rows/rollback.rows.js';
+import { isRemembered } from '../rules/rollback/rollback.decider.js';
 import type { MutationRecord } from '../rules/record.messages.js';
 
 export type ToolEvent =

@@ -22,6 +22,7 @@ import {
   held,
   holdsAgain,
   isHeard,
+  isRemembered,
   redundant,
   triggerOfContradiction,
   triggerOfStanding,
@@ -35,7 +36,7 @@ import { storedMutationIn } from '../rows/mutation.rows.js';
 import { marks } from './marks.part.js';
 import type { MarkPolicy, Room } from './marks.part.js';
 import { bytesOf, bytesOfMember, bytesOfTold, MARKS_BYTES_MAX } from './weights.js';
-import { canBeMarked, isRemembered, rollbackIn } from '../rows/rollback.rows.js';
+import { canBeMarked, rollbackIn } from '../rows/rollback.rows.js';
 import { judgeRefs } from '../rules/mutation/refs.decider.js';
 
 /** What deciding about falls needs beside the state. */

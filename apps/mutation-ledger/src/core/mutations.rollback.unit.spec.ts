@@ -116,6 +116,22 @@ describe.each(WAYS)('a trigger whose commit never comes, $way', ({ isRebuilt }) 
     expect(run.rows('rollback')).toMatchObject([{ dueAt: null, doc: { phase: 'rejected' } }]);
   });
 
+  it('is marked once its commit is there, also where a person judges it in between', () => {
+    const late = given(begun());
+    late
+      .when(executed(refund()), MARK_BY + 1)
+      .when(judged('ConfirmTrigger'), MARK_BY + 2)
+      .then(fact('SourceJudged', { confirmed: true }))
+      .whenDue(MARK_BY + 2)
+      .then(fell({ rollback_id: ROLLBACK }));
+    const early = begun().run.when(TRIGGERED, OPENED_AT);
+    early
+      .when(executed(refund()), OPENED_AT + 1)
+      .when(judged('ConfirmTrigger'), OPENED_AT + 2)
+      .whenDue(OPENED_AT + 2)
+      .then(fell({ rollback_id: ROLLBACK }));
+  });
+
   it('is judged anew when somebody says so again after that', () => {
     given(begun())
       .when(judged('RejectTrigger'), MARK_BY + 1)

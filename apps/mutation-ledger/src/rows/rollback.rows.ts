@@ -10,7 +10,7 @@ import type { Fallen } from '@recourse/messages';
 import { claimAfter, isHandleAsked } from '../rules/handle/handle.decider.js';
 import { rollbackKey } from '../rules/identity.js';
 import { OWNER_OF_MARKS } from '../rules/owners.js';
-import { alsoSaid, alsoWithout, isTimed, MARK_WITHIN_MS } from '../rules/rollback/rollback.decider.js';
+import { alsoSaid, alsoWithout, isRemembered, isTimed, MARK_WITHIN_MS } from '../rules/rollback/rollback.decider.js';
 import { passedWith } from '../rules/rollback/bound.decider.js';
 import type { Admitted, RollbackDoc, RollbackMark } from '../rules/rollback/rollback.messages.js';
 import { rollbackPhaseAfter } from '../rules/rollback/rollback.transitions.js';
@@ -86,8 +86,7 @@ export const ADMISSION_FOLD = {
     const standing = rollbackIn(state, about);
     // Where there is none, the item that follows makes one.
     if (standing === undefined) return [];
-    const next = { ...standing, ...passedWith(standing, evidence) };
-    return [isRemembered(next) && canBeMarked(state, next) ? put(next, next.opened_at) : rollbackPut(next)];
+    return [rewritten(state, { ...standing, ...passedWith(standing, evidence) })];
   },
   RollbackOutOfBand: ({ evidence, committed_at, owner, deadline_at, ...about }, state, { decidedAt: at }) => {
     const standing = rollbackIn(state, about);
@@ -119,7 +118,7 @@ export const ADMISSION_FOLD = {
 export const ROLLBACK_FOLD = {
   SourceJudged: ({ confirmed, by, reason, ...about }, state, { decidedAt: at }) => {
     const judged = { verdict: confirmed ? ('confirmed' as const) : ('rejected' as const), by, reason, at };
-    return [rollbackPut({ ...existingRollback(state, about), judged, updated_at: at })];
+    return [rewritten(state, { ...existingRollback(state, about), judged, updated_at: at })];
   },
   RollbackEscalated: ({ owner, deadline_at, ...about }, state, { decidedAt: at }) => {
     return [moved(existingRollback(state, about), 'Escalated', at, { owner, deadline_at })];
@@ -247,11 +246,6 @@ export function canBeMarked(state: StateView, { tenant, run_id, mutation_id }: A
     : commitIn(state, run_id, mutation_id)?.tenant === tenant;
 }
 
-/** Whether a trigger was admitted, and waits for its commit. */
-export function isRemembered({ phase }: Pick<RollbackDoc, 'phase'>): boolean {
-  return phase === 'opened' || phase === 'escalated';
-}
-
 type About = Pick<RollbackDoc, 'tenant' | 'run_id' | 'mutation_id'>;
 
 /** The rollback of a commit: by tenant too, so that naming somebody else's commit takes nothing from its owner. */
@@ -283,6 +277,12 @@ export function undoIn(state: StateView, runId: string, undoId: string): UndoDoc
 /** Its timer goes off when nobody recorded the commit, or nobody judged it; what a person was given stands in the list. */
 function rollbackPut(rollback: RollbackDoc): Change {
   return put(rollback, isTimed(rollback) ? rollback.deadline_at : null);
+}
+
+/** What is said of it beside its way: what was remembered and can be marked still is, at once. */
+function rewritten(state: StateView, rollback: RollbackDoc): Change {
+  const isDue = isRemembered(rollback) && canBeMarked(state, rollback);
+  return isDue ? put(rollback, rollback.opened_at) : rollbackPut(rollback);
 }
 
 function put(rollback: RollbackDoc, dueAt: number | null): Change {

@@ -224,6 +224,11 @@ export function escalateRollback(
   });
 }
 
+/** Whether a trigger was admitted, and waits for its commit. */
+export function isRemembered({ phase }: Pick<RollbackDoc, 'phase'>): boolean {
+  return phase === 'opened' || phase === 'escalated';
+}
+
 /** Whether its deadline has a timer: one that was escalated stands in the list of who it was given to. */
 export function isTimed({ phase, owner }: Pick<RollbackDoc, 'phase' | 'owner'>): boolean {
   return phase === 'opened' || ((phase === 'held' || phase === 'beyond') && owner === OWNER_OF_APPROVALS);
