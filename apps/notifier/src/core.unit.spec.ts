@@ -119,6 +119,11 @@ describe('a commit beyond the bound of a fall', () => {
     },
   );
 
+  it('is what is held all the while, where a fall reaches what waits for its own word', () => {
+    const held = toldOf('TriggerHeld', { reason: 'SOURCE_UNTRUSTED', deadline_at: 9_000 });
+    expect(rollback(held, beyond)?.item).toEqual(rollback(held)?.item);
+  });
+
   it('comes back when what was held over it is rejected', () => {
     expect(
       rollback(beyond, toldOf('TriggerHeld', { reason: 'SOURCE_UNTRUSTED' }), toldOf('TriggerRejected'), beyond)?.item,

@@ -260,6 +260,8 @@ describe.each(WAYS)('the bound of a rollback, $way', ({ isRebuilt }) => {
         held: { reason: 'SOURCE_UNTRUSTED' },
         beyond: { committed_at: RECORDED_AT },
       });
+      other.when(reviewed('stands'), NOW + 3);
+      expect(JSON.stringify(other.decision().answer)).toContain('a trigger of its own is held');
     });
 
     it('asks nobody again about a fall it was said to stand after, when somebody rejects another word', () => {

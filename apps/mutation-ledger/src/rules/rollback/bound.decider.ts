@@ -147,9 +147,12 @@ export function reviewRefusal(
       code: 'OUT_OF_BAND_REVIEWED',
       message: `Somebody has reviewed this commit already: ${standing.reviewed.verdict}.`,
     };
+  const isBehind = standing.phase === 'held' && standing.beyond !== null;
   return {
     code: 'NOT_BEYOND_BOUND',
-    message: `This rollback is ${standing.phase}: no fall left it for a review.`,
+    message: isBehind
+      ? 'Of this commit a trigger of its own is held: confirm or reject that first. It comes to a review once that is rejected.'
+      : `This rollback is ${standing.phase}: no fall left it for a review.`,
   };
 }
 

@@ -19,8 +19,9 @@ export function askForRollback(
   return opens(bare('rollback', body.rollback_id, body), 'rollback', body, place);
 }
 
-/** A fall reaches it beyond its bound; or a later version of its bundle could not judge it. */
-export function beyondBound(body: Mutations<'RollbackOutOfBand'>, _known: Known, place: Place): readonly ThingChange[] {
+/** A fall reaches it beyond its bound; or a later version of its bundle could not judge it. What is held goes on waiting for its own word first. */
+export function beyondBound(body: Mutations<'RollbackOutOfBand'>, known: Known, place: Place): readonly ThingChange[] {
+  if (known(keyOf({ thing: 'rollback', id: body.rollback_id })) !== undefined) return [];
   const reason = body.evidence.kind === 'policy_reevaluation' ? 'UNJUDGED' : 'BEYOND_BOUND';
   return opens(bare('rollback', body.rollback_id, body), 'rollback', { ...body, reason }, place);
 }
