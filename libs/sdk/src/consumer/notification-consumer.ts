@@ -173,16 +173,23 @@ class ChainConsumer implements NotificationConsumer {
   /** Reads one fetch and handles it; answers how many records it held. */
   private async readOn(reader: RawReader, place: Place, waitMs: number): Promise<number> {
     const { partition, offset } = place;
-    const [{ records } = { records: [] }] = await reader.readMany([{ topic: NOTIFICATIONS_TOPIC, partition, offset }], {
-      waitMs,
-    });
+    const [batch] = await reader.readMany([{ topic: NOTIFICATIONS_TOPIC, partition, offset }], { waitMs });
+    const { records, nextOffset } = batch ?? { records: [], nextOffset: offset };
     for (const record of records) {
       if (this.stopped.signal.aborted) break;
       if (place.head.seq > 0 && isAhead(record, place.head)) await this.assure(reader, place);
       await this.take(record, place);
     }
+    if (!this.stopped.signal.aborted) this.passOver(place, nextOffset);
     if (records.length === 0) this.tellVoid(place);
     return records.length;
+  }
+
+  /** Offsets that hold no record are read with those before them: the marker of somebody's transaction. Nothing is kept of it. */
+  private passOver(place: Place, nextOffset: number): void {
+    if (nextOffset <= place.offset) return;
+    place.offset = nextOffset;
+    this.options.onPlace?.(place.partition, nextOffset);
   }
 
   /** A log begins with a record that is accepted: whoever finds none there reads it wrong, and would never hear of anything. */

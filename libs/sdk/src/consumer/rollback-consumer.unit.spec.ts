@@ -5,6 +5,7 @@ import { MemoryInbox } from './inbox.memory.js';
 import type { MemoryRows } from './inbox.memory.js';
 import type { Inbox } from './inbox.port.js';
 import type { HeardCommit } from './own-record.js';
+import { NOTIFICATIONS_TOPIC } from './notification-consumer.js';
 import { createRollbackConsumer } from './rollback-consumer.js';
 import type { RollbackConsumer, RollbackConsumerOptions } from './rollback-consumer.js';
 import { rollbackModesContract } from './rollback-modes.contract.js';
@@ -377,6 +378,18 @@ describe('a barrier', () => {
         own.emitted({ run_id: 'run-2', commit_id: 'a' }, { kind: 'email', ref: null, emitted_at: 1 }),
       ),
     ).toBe(false);
+  });
+
+  it("opens where a log ends with the marker of somebody's transaction", async () => {
+    const made = await consumer();
+    const written = [{ key: Buffer.from('x'), value: Buffer.from('not of the log') }];
+    stage.broker.transaction(NOTIFICATIONS_TOPIC, 0, written).abort();
+    let outcome: unknown = null;
+    void made.barrier(1_000).then((ended) => {
+      outcome = ended;
+    });
+    await stage.until('the barrier', () => outcome !== null);
+    expect(outcome).toEqual({ kind: 'clear' });
   });
 
   it('tells that the commit it was asked about fell', async () => {
