@@ -146,6 +146,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return rollbackPut(rollback);',
   },
   {
+    id: 'e15-beyond-leads-nowhere',
+    requirement: 'E15',
+    spec: 'apps/mutation-ledger/src/core/commits.core.unit.spec.ts',
+    test: 'a gate, straight of who is independent of a commit beyond the bound hangs it on the one before, and it falls with that one',
+    file: 'apps/mutation-ledger/src/core/consumers.part.ts',
+    find: "resume_checkpoint: resume,\n  };\n  return { key: run_id, type: 'BoundReached', body };",
+    replace: "resume_checkpoint: null,\n  };\n  return { key: run_id, type: 'BoundReached', body };",
+  },
+  {
     id: 'l4-letters-of-three-bytes',
     requirement: 'L4/falls',
     spec: 'test/issues/falls-fit-their-decisions.spec.ts',

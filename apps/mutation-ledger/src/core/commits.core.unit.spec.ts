@@ -318,6 +318,20 @@ describe.each(WAYS)('a gate, $way', ({ isRebuilt }) => {
     return on;
   };
 
+  it('of who is independent of a commit beyond the bound hangs it on the one before, and it falls with that one', () => {
+    const on = start([RULE], { boundMs: 1_500 });
+    const [root, first] = [commit('root'), commit('first', { run: 'run-2' })];
+    const old = commit('old', { run: 'run-2', parents: [first.ref, root.ref] });
+    const young = commit('young', { run: 'run-3', parents: [old.ref], gate: gateOf('risk', { order: '4712' }) });
+    on.run.when(committed(root), NOW).when(committed(first), NOW + 5);
+    on.run.when(committed(old), NOW + 10).when(committed(young), NOW + 1_000);
+    spread(on.run, on.fallen, rollback(root), NOW + 2_000);
+    const moved = () => on.run.records().filter(({ type }) => type === 'Reattached');
+    expect(moved()).toMatchObject([{ body: { mutation_id: young.id, fallen: old.ref, parent: first.ref } }]);
+    spread(on.run, on.fallen, rollback(first), NOW + 2_100);
+    expect(moved()).toMatchObject([{}, { body: { mutation_id: young.id, fallen: first.ref, parent: null } }]);
+  });
+
   it('is run again without what fell: who is independent goes on with the commit before, and falls with that one', () => {
     const on = start();
     const [first, offender] = chain(on, ['plan', 'book']) as [Told, Told];

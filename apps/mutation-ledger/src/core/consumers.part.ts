@@ -222,6 +222,7 @@ function beyond({
   subject_ref,
   evidence,
   committed_at,
+  resume,
 }: Body<CommitBeyondBound>): Derived {
   const body: NoticeOf<BoundReached> = {
     tenant,
@@ -231,6 +232,7 @@ function beyond({
     subject_ref,
     caused_by: evidence,
     committed_at,
+    resume_checkpoint: resume,
   };
   return { key: run_id, type: 'BoundReached', body };
 }

@@ -76,7 +76,7 @@ export function fateOf(context: DecideContext, one: Finding, hit: Hit): readonly
   if (!isByLineage(one)) return [one];
   const { mutation_id, run_id, evidence } = one.body;
   if (isBeyond(evidence, hit.recordedAt))
-    return [leaveToPerson(one.body, hit.recordedAt ?? 0, evidence, reachedBy(context.state, run_id, mutation_id))];
+    return [leaveToPerson(one.body, hit.recordedAt ?? 0, evidence, reachedIn(context.state, one.body, hit))];
   const commit = hit.isCommit ? (hit.commit ?? commitIn(context.state, run_id, mutation_id)) : undefined;
   return [(commit === undefined ? null : readmission(context, one, commit, hit.beside)) ?? one];
 }
@@ -102,13 +102,8 @@ function readmission(
   const parent = standingParent(views.view('fallen'), tenant, fallen);
   const judged =
     parent === null ? null : (judgeParents(tenant, [parent], () => views.view('fallen'))[0]?.judged ?? null);
-  const reached: Reached = {
-    agent_id: checkpoint.agent_id,
-    subject_ref: checkpoint.subject_ref,
-    derived_from: parents,
-  };
   const again: Readmitted = { bundle: gate.bundle, bundle_version: bundle.version, parent, judged };
-  return reattach(body, fallen, body.evidence, reached, again);
+  return reattach(body, fallen, body.evidence, checkpoint, again);
 }
 
 /** A delta holds all that the states below it hold. */
@@ -137,20 +132,18 @@ function standingParent(
   return null;
 }
 
-function reachedBy(state: StateView, runId: string, id: string): Reached {
-  const commit = commitIn(state, runId, id);
-  if (commit !== undefined)
-    return {
-      agent_id: commit.checkpoint.agent_id,
-      subject_ref: commit.checkpoint.subject_ref,
-      derived_from: commit.parents,
-    };
-  const mutation = mutationIn(state, runId, id);
-  return {
+/** What is said of a commit that is left to a person: what does without it goes on where it would have gone on without what fell. */
+function reachedIn(state: StateView, { run_id, mutation_id: id }: Contradiction['body'], { beside }: Hit): Reached {
+  const commit = commitIn(state, run_id, id);
+  const mutation = commit === undefined ? mutationIn(state, run_id, id) : undefined;
+  const { agent_id, subject_ref } = commit?.checkpoint ?? {
     agent_id: mutation?.execution.agent_id ?? '',
     subject_ref: mutation?.subject_ref ?? null,
-    derived_from: mutation?.execution.derived_from ?? [],
   };
+  const derived_from = commit?.parents ?? mutation?.execution.derived_from ?? [];
+  const before = precedingOf(run_id, derived_from, stepsOf(state, run_id), beside());
+  const resume = before === null ? null : { run_id: before.run_id, commit_id: before.commit_id };
+  return { agent_id, subject_ref, derived_from, resume };
 }
 
 /** The same, but passing over commits that carry no state: a run continues from the newest state that was recorded. */

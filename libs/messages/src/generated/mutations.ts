@@ -269,6 +269,8 @@ export interface CommitBeyondBound {
   readonly committed_at: number;
   /** Commits it was made from. */
   readonly derived_from: readonly CommitRef[];
+  /** Newest commit of its run before it that stands, where what does without it goes on; null without one. */
+  readonly resume: CommitRef | null;
 }
 
 /** Compensations of a run were executed: each is an execution with a contract and a debit of its own, derived from the verdicts on one leg. */

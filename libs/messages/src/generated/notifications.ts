@@ -25,6 +25,8 @@ export interface BoundReached {
   readonly caused_by: Evidence;
   /** When it was recorded, epoch milliseconds. */
   readonly committed_at: number;
+  /** Newest commit of its run before it that stands, where what does without it goes on; null without one. */
+  readonly resume_checkpoint: CommitRef | null;
 }
 
 /** A commit stands without the parent that fell. */

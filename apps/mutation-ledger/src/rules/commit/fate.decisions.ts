@@ -13,6 +13,8 @@ export interface Reached {
   readonly agent_id: string;
   readonly subject_ref: string | null;
   readonly derived_from: readonly CommitRef[];
+  /** The newest commit of its run before it that stands. */
+  readonly resume: CommitRef | null;
 }
 
 /** A gate that admitted the commit without what fell. */
@@ -34,11 +36,21 @@ export function leaveToPerson(
   { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
   recordedAt: number,
   evidence: Evidence,
-  { agent_id, subject_ref, derived_from }: Reached,
+  { agent_id, subject_ref, derived_from, resume }: Reached,
 ): MutationRecord {
   return {
     type: 'CommitBeyondBound',
-    body: { mutation_id, tenant, run_id, evidence, agent_id, subject_ref, committed_at: recordedAt, derived_from },
+    body: {
+      mutation_id,
+      tenant,
+      run_id,
+      evidence,
+      agent_id,
+      subject_ref,
+      committed_at: recordedAt,
+      derived_from,
+      resume,
+    },
   };
 }
 
@@ -47,7 +59,7 @@ export function reattach(
   { mutation_id, tenant, run_id }: Pick<Binding, 'mutation_id' | 'tenant' | 'run_id'>,
   fallen: CommitRef,
   evidence: Evidence,
-  { agent_id, subject_ref }: Reached,
+  { agent_id, subject_ref }: Pick<Reached, 'agent_id' | 'subject_ref'>,
   { bundle, bundle_version, parent, judged }: Readmitted,
 ): MutationRecord {
   return {

@@ -81,7 +81,7 @@ export function fallenEntry(notice: Announced | Passed, seq: number): readonly [
       evidence,
       stated_at: caused_by.stated_at,
       agent_id: notice.agent_id,
-      resume: 'resume_checkpoint' in notice ? notice.resume_checkpoint : null,
+      resume: notice.resume_checkpoint,
       ...('rollback_id' in notice ? doneAs(notice) : { is_beyond: true as const }),
     },
   ];
