@@ -142,7 +142,7 @@ function addJudgements(rollbacks: Command, act: Act): void {
   addSendAction<{ readonly verdict: string }>(
     command(
       'review',
-      'decides about a commit that a rollback reaches beyond its bound, or that a later policy bundle cannot judge: it stands, or is rolled back',
+      'decides about a commit that a rollback reaches beyond its bound, or that a later policy bundle cannot judge: it stands, or is rolled back. One that stands behind a fall is left alone: no run goes on from it, and what is made from it afterwards falls with the root all the same',
     ).addOption(
       new Option('--verdict <verdict>', 'what becomes of it').choices(['stands', 'rolled_back']).makeOptionMandatory(),
     ),
