@@ -16,8 +16,7 @@ import sys
 
 import check_proof
 from check_proof import Wrong, part
-from fastavro.schema import fingerprint, to_parsing_canonical_form
-from reference_reader import decode
+from reference_reader import decode, schema_fingerprint
 
 FRAME_SIZE = 5
 
@@ -26,8 +25,7 @@ def check_record(record: dict, schemas: dict[int, dict], key_text: str, witness_
     """Log id, type and body of a record that is whole, and stands where it says."""
     value = base64.b64decode(record["value"], validate=True)
     schema = schemas[struct.unpack(">I", value[1:FRAME_SIZE])[0]]
-    printed = bytes.fromhex(fingerprint(to_parsing_canonical_form(schema), "SHA-256"))
-    parts = [printed, base64.b64decode(record["key"], validate=True), value[FRAME_SIZE:]]
+    parts = [schema_fingerprint(schema), base64.b64decode(record["key"], validate=True), value[FRAME_SIZE:]]
     if hashlib.sha256(b"\0" + b"".join(part(one) for one in parts)).hexdigest() != record["hash"]:
         raise Wrong("a record has another hash than it is named by")
     proof = record["proof"]

@@ -81,7 +81,14 @@ def genesis_hash(log_id: str, topic: str, partition: int, partition_count: int) 
 
 
 def canonical_form(schema: object) -> str:
-    return to_parsing_canonical_form(schema)
+    return to_parsing_canonical_form(as_written(schema))
+
+
+def as_written(schema: object) -> object:
+    """A schema without what fastavro takes for its own notes of one (`__fastavro_parsed`, `__named_schemas`): whoever wrote the dump wrote those."""
+    if isinstance(schema, dict):
+        return {name: as_written(member) for name, member in schema.items() if not name.startswith("__")}
+    return [as_written(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def schema_fingerprint(schema: object) -> bytes:
@@ -217,10 +224,14 @@ def without_logical_types(schema: object) -> object:
     return [without_logical_types(item) for item in schema] if isinstance(schema, list) else schema
 
 
+def parsed(schema: object) -> object:
+    return fastavro.parse_schema(without_logical_types(as_written(schema)))
+
+
 def decode(schema: object, value: bytes) -> object:
     """Body of a framed value under its writer schema. Raises ValueError when bytes are left over."""
     stream = io.BytesIO(value[FRAME_SIZE:])
-    body = fastavro.schemaless_reader(stream, fastavro.parse_schema(without_logical_types(schema)), None)
+    body = fastavro.schemaless_reader(stream, parsed(schema), None)
     left = len(stream.read())
     if left:
         raise ValueError(f"{left} octets after the record")
@@ -229,7 +240,7 @@ def decode(schema: object, value: bytes) -> object:
 
 def encode(schema: object, schema_id: int, body: object) -> bytes:
     stream = io.BytesIO()
-    fastavro.schemaless_writer(stream, fastavro.parse_schema(without_logical_types(schema)), body)
+    fastavro.schemaless_writer(stream, parsed(schema), body)
     return struct.pack(">bI", 0, schema_id) + stream.getvalue()
 
 

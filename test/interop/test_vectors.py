@@ -4,6 +4,7 @@ import base64
 import json
 import pathlib
 
+import fastavro
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -115,6 +116,24 @@ def test_a_dump_is_read_to_its_head(at):
     assert [(offset, verdict.kind) for offset, verdict, _ in read] == [(0, "accepted"), (1, "void")]
     assert read[0][2]["decided_at"] == at
     assert read[1][1].head == reader.Head(1, reader.leaf_hash(reader.schema_fingerprint(schema), b"progress", value[5:]))
+
+
+def noted(schema):
+    """The schema with notes of fastavro's own in it, that say something else of a state: the canonical form stays."""
+    notes = json.loads(json.dumps(fastavro.parse_schema(schema)))
+    symbols = notes["__named_schemas"]["recourse.common.RecoverabilityState"]["symbols"]
+    symbols.reverse()
+    return notes
+
+
+NOTED = [frame for frame in frames() if frame["message"] == "recourse.mutations.RecoverabilityChanged"]
+
+
+@pytest.mark.parametrize("frame", NOTED, ids=lambda frame: frame["variant"])
+def test_a_schema_is_read_as_it_is_written_whatever_notes_stand_in_it(frame):
+    schema = released(frame["message"], frame["version"])
+    assert reader.schema_fingerprint(noted(schema)) == reader.schema_fingerprint(schema)
+    assert in_json(reader.decode(noted(schema), bytes.fromhex(frame["hex"]))) == frame["body"]
 
 
 OWNER = Ed25519PrivateKey.from_private_bytes(b"\7" * 32)
