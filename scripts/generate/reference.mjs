@@ -30,7 +30,7 @@ ${shared.map((type) => typeSection(type, catalogue)).join('\n')}`;
 function forReaders() {
   return `## Bytes
 
-Vectors for each of these are in [schemas/vectors](../../schemas/vectors); \`test/interop/reference_reader.py\` is a reader of 300 lines that passes them.
+Vectors for each of these are in [schemas/vectors](../../schemas/vectors); \`test/interop/reference_reader.py\` is a small reader that passes them.
 
 | What | How | Vectors |
 | --- | --- | --- |

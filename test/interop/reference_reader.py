@@ -17,8 +17,9 @@ Run on a dump, it verifies the chain and prints the accepted records:
     python reference_reader.py DUMP.jsonl [KEYRING.json]
 
 Where logs are signed, which is the default, a record that no signature of the log's owner covers is void, too: with a keyring this
-is checked (signatures.py), without one it is not. It ends with 1 at an unknown schema, and where every record is void: then
-it is the log of another deployment, say, or not the owner's, and nothing was read.
+is checked (signatures.py), without one it is not. It ends with 1 at an unknown schema, where a void record follows nothing that
+was there before it (evidence.py), at damage, and where every record is void: then it is the log of another deployment, say, or not
+the owner's, and nothing was read.
 
 A dump holds one JSON object a line:
     {"log": {"log_id": …, "topic": …, "partition": …, "partition_count": …}}      first
@@ -39,6 +40,7 @@ from pathlib import Path
 from typing import Callable, Iterable, Iterator, NamedTuple, Optional
 
 import fastavro
+from evidence import Trail
 from fastavro.schema import fingerprint as fastavro_fingerprint
 from fastavro.schema import to_parsing_canonical_form
 
@@ -244,25 +246,50 @@ def encode(schema: object, schema_id: int, body: object) -> bytes:
     return struct.pack(">bI", 0, schema_id) + stream.getvalue()
 
 
-def read_dump(lines: Iterable[str], keyring: Optional[dict] = None) -> Iterator[tuple[int, Verdict, Optional[object]]]:
-    """Offset, verdict and, where accepted, the decoded body of every record of a dump."""
-    head, schemas = None, {}
+def read_dump(lines: Iterable[str], keyring: Optional[dict] = None, shown: Optional[list[int]] = None) -> Iterator[tuple[int, Verdict, Optional[object]]]:
+    """Offset, verdict and, where accepted, the decoded body of every record of a dump; `shown` gets the offsets that are evidence in the end.
+
+    Raises ValueError at what no dump holds: a second log, a record without one or behind its place, or what is no base64."""
+    head, schemas, trail, last = None, {}, None, -1
     entries = map(json.loads, filter(str.strip, lines))
     for entry in entries if keyring is None else vouched_entries(list(entries), keyring):
         if "log" in entry:
+            if head is not None:
+                raise ValueError("the dump names its log twice")
             head = Head(0, genesis_hash(**entry["log"]))
+            trail = Trail(head)
         elif "schema" in entry:
             schema = json.loads(entry["schema"]["text"])
             schemas[entry["schema"]["id"]] = (schema, schema_fingerprint(schema))
         else:
             record = entry["record"]
-            key, value = (None if record[name] is None else base64.b64decode(record[name]) for name in ("key", "value"))
+            if head is None or record["offset"] <= last:
+                raise ValueError(f"offset {record['offset']} does not lie behind what is before it")
+            last = record["offset"]
+            key, value = (None if record[name] is None else base64.b64decode(record[name], validate=True) for name in ("key", "value"))
             verdict = read_record(head, key, value, lambda schema_id: schemas.get(schema_id, (None, None))[1])
             accepted = verdict.kind == "accepted"
-            yield record["offset"], verdict, decode(schemas[schema_id_of(value)][0], value) if accepted else None
+            body = decode(schemas[schema_id_of(value)][0], value) if accepted else None
+            if accepted:
+                trail.accept(verdict.head, body)
+            elif verdict.kind == "void" and (keyring is None or value is not None):
+                trail.take_void(last, *links_of(key, value, schemas))
+            yield last, verdict, body
             if verdict.kind == "unknown_schema":
-                return
+                break
             head = verdict.head
+    if shown is not None and trail is not None:
+        shown.extend(trail.evidence)
+
+
+def links_of(key: Optional[bytes], value: Optional[bytes], schemas: dict) -> tuple[Optional[Head], Optional[Head]]:
+    """The head that a record says it follows, and the one that it would be; None of what cannot be told."""
+    claimed = None if key is None else read_head(value)
+    if claimed is None:
+        return None, None
+    seq, prev_hash = claimed
+    _, fingerprint = schemas.get(schema_id_of(value), (None, None))
+    return Head(seq - 1, prev_hash), None if fingerprint is None else Head(seq, leaf_hash(fingerprint, key, value[FRAME_SIZE:]))
 
 
 def vouched_entries(entries: list[dict], keyring: dict) -> Iterator[dict]:
@@ -282,18 +309,26 @@ def vouched_entries(entries: list[dict], keyring: dict) -> Iterator[dict]:
 def main(path: str, keyring_path: Optional[str] = None) -> int:
     keyring = None if keyring_path is None else json.loads(Path(keyring_path).read_text(encoding="utf-8"))
     counts = {"accepted": 0, "void": 0, "unknown_schema": 0}
-    last = None
+    last, shown, damage = None, [], None
     with open(path, encoding="utf-8") as lines:
-        for offset, verdict, body in read_dump(lines, keyring):
-            counts[verdict.kind] += 1
-            last = verdict.head
-            if body is not None:
-                print(json.dumps({"offset": offset, "seq": verdict.head.seq, "hash": verdict.head.hash.hex(), "body": body}, default=as_text))
+        try:
+            for offset, verdict, body in read_dump(lines, keyring, shown):
+                counts[verdict.kind] += 1
+                last = verdict.head
+                if body is not None:
+                    print(json.dumps({"offset": offset, "seq": verdict.head.seq, "hash": verdict.head.hash.hex(), "body": body}, default=as_text))
+        except ValueError as problem:
+            damage = problem
     print(json.dumps({"head": None if last is None else {"seq": last.seq, "hash": last.hash.hex()}, **counts}), file=sys.stderr)
-    if counts["accepted"] == 0 and counts["void"] > 0:
+    if damage is not None:
+        print(f"the dump is damaged: {damage}", file=sys.stderr)
+    elif counts["accepted"] == 0 and counts["void"] > 0:
         print("every record is void: is it the log that it says to be, with its log id, partition count and schemas, and signed by its owner?", file=sys.stderr)
-        return 1
-    return 0 if counts["unknown_schema"] == 0 else 1
+    elif shown:
+        print(f"the log is not sound: what follows nothing that was there before it lies at the offsets {', '.join(map(str, shown[:20]))}", file=sys.stderr)
+    elif counts["unknown_schema"] == 0:
+        return 0
+    return 1
 
 
 def as_text(value: object) -> str:

@@ -89,7 +89,7 @@ def batch_size(records, log, owner, known):
     is_whole = 1 <= count == len(batch) and batch[-1]["offset"] == batch[0]["offset"] + count - 1
     if not is_whole or not is_owners(key, owner) or not was_good(key, signed_at):
         return 0
-    octets = [tuple(base64.b64decode(record[name] or "") for name in ("key", "value")) for record in batch]
+    octets = [tuple(base64.b64decode(record[name] or "", validate=True) for name in ("key", "value")) for record in batch]
     text = signed_text(log["topic"], octets, header, log["partition"])
     return count if is_signed_by(key["public_key"], text, header) else 0
 

@@ -187,7 +187,7 @@ def test_a_key_signs_a_log_as_the_keyring_has_it(edit, counts):
 
 def test_a_batch_that_is_not_whole_or_not_as_it_was_signed_is_void():
     first, schema, one, two, three, four = signed_dump()
-    for records in ([one, two], [one, three, two], [one, two, {"record": {**three["record"], "offset": 7}}], [one, two, {"record": {**three["record"], "key": None}}]):
+    for records in ([one, two], [one, two, {"record": {**three["record"], "offset": 7}}], [one, two, {"record": {**three["record"], "key": None}}]):
         assert "accepted" not in read_of([first, schema, *records], key_of())
 
 
@@ -204,6 +204,86 @@ def test_a_dump_of_which_all_is_void_is_none_that_was_read(edit, code, tmp_path,
     path.write_text("\n".join(map(json.dumps, [{"log": {**LOG, **edit}}, *others])), encoding="utf-8")
     assert reader.main(str(path)) == code
     assert ("every record is void" in capsys.readouterr().err) == (code == 1)
+
+
+def ending_of(dump, tmp_path, capsys):
+    path = tmp_path / "dump.jsonl"
+    path.write_text("\n".join(map(json.dumps, dump)), encoding="utf-8")
+    return reader.main(str(path)), capsys.readouterr().err
+
+
+def records_of(count, head, mark=0, message="recourse.log.Progress", body=None):
+    """Records one behind the other, and the head behind them."""
+    schema, records = released(message, 1), []
+    for _ in range(count):
+        said = {"seq": head.seq + 1, "prev_hash": head.hash, "decided_at": 1, **(body or {"cursors": [], "reacted_seq": mark})}
+        value = reader.encode(schema, SCHEMA_IDS[message], said)
+        records.append({"key": base64.b64encode(b"progress").decode(), "value": base64.b64encode(value).decode()})
+        head = reader.Head(head.seq + 1, reader.leaf_hash(reader.schema_fingerprint(schema), b"progress", value[5:]))
+    return records, head
+
+
+SCHEMA_IDS = {"recourse.log.Progress": 5, "recourse.log.CutAccepted": 6}
+GENESIS = reader.Head(0, reader.genesis_hash(**LOG))
+
+
+def dump_of(*records):
+    schemas = [{"schema": {"id": number, "text": json.dumps(released(message, 1))}} for message, number in SCHEMA_IDS.items()]
+    return [{"log": LOG}, *schemas, *({"record": {"offset": offset, **record}} for offset, record in enumerate(records))]
+
+
+def test_what_a_rival_left_in_a_log_ends_with_0(tmp_path, capsys):
+    first, head = records_of(3, GENESIS)
+    rivals, _ = records_of(3, records_of(1, GENESIS)[1], mark=9)
+    then, _ = records_of(2, head)
+    assert ending_of(dump_of(*first, *rivals, *then), tmp_path, capsys)[0] == 0
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_a_log_of_which_a_record_was_altered_or_taken_out_ends_with_1(at, tmp_path, capsys):
+    records, _ = records_of(5, GENESIS)
+    other = records_of(5, GENESIS, mark=7)[0][at]
+    for altered in ([*records[:at], other, *records[at + 1 :]], [*records[:at], *records[at + 1 :]]):
+        code, said = ending_of(dump_of(*altered), tmp_path, capsys)
+        assert code == 1
+        assert "not sound" in said or "every record is void" in said
+
+
+def test_a_record_that_cannot_be_read_ends_with_1(tmp_path, capsys):
+    records, _ = records_of(2, GENESIS)
+    code, said = ending_of(dump_of(*records, {"key": None, "value": None}), tmp_path, capsys)
+    assert code == 1 and said.endswith("at the offsets 2\n")
+
+
+def test_what_a_cut_gave_up_as_lost_may_be_followed(tmp_path, capsys):
+    first, head = records_of(2, GENESIS)
+    _, lost = records_of(3, head)
+    late, _ = records_of(1, lost)
+    body = {"lost_from_seq": 3, "lost_to_seq": lost.seq, "lost_head_hash": lost.hash, "by": "olga", "reason": "a broker was lost"}
+    cut, _ = records_of(1, head, message="recourse.log.CutAccepted", body=body)
+    assert ending_of(dump_of(*first, *late, *cut), tmp_path, capsys)[0] == 0
+    assert ending_of(dump_of(*first, *late), tmp_path, capsys)[0] == 1
+
+
+def two_logs(dump):
+    return [*dump, dump[0]]
+
+
+def again(dump):
+    return [*dump, dump[-1]]
+
+
+def no_base64(dump):
+    record = dump[-1]["record"]
+    return [*dump[:-1], {"record": {**record, "value": f"!{record['value']}"}}]
+
+
+@pytest.mark.parametrize("edit", [two_logs, again, no_base64])
+def test_what_no_dump_holds_is_damage(edit, tmp_path, capsys):
+    dump = dump_of(*records_of(2, GENESIS)[0])
+    assert ending_of(dump, tmp_path, capsys)[0] == 0
+    code, said = ending_of(edit(dump), tmp_path, capsys)
+    assert code == 1 and "the dump is damaged" in said
 
 
 @pytest.mark.parametrize("vector", vectors("effect-keys"), ids=lambda vector: vector["step"] or "empty")
