@@ -218,6 +218,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return subjects.size > 0;',
   },
   {
+    id: 'd61-story-of-an-erased-assumption',
+    requirement: 'D61/erasures',
+    spec: 'apps/cli/src/story/story.unit.spec.ts',
+    test: 'the story of a mutation says who had its payloads erased, and why',
+    file: 'apps/cli/src/story/selection.ts',
+    find: 'subjectId(tenant, subjectOfAssumption(ref))',
+    replace: 'subjectId(tenant, ref)',
+  },
+  {
     id: 'p12-a-printed-command-asks-nothing',
     requirement: 'P12/items',
     spec: 'apps/cli/src/asking.unit.spec.ts',

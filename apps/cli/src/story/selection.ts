@@ -5,7 +5,7 @@
 //   S2. What is selected follows from the records alone: the same logs tell the same story, whoever asks.
 //   S3. A name is one of its tenant: another tenant may choose the same ids, and nothing that it wrote is told. What stands for all
 //       tenants are contracts alone.
-import { subjectId } from '@recourse/contract';
+import { subjectId, subjectOfAssumption } from '@recourse/contract';
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import type { Accepted } from '../audit/accepted.js';
@@ -54,7 +54,7 @@ interface Names {
   readonly contracts: ReadonlySet<string>;
   readonly approvals: ReadonlySet<string>;
   readonly reservations: ReadonlySet<string>;
-  /** Ids of the subjects whose data it is, and of its runs. */
+  /** Ids of the subjects whose data it is, of its runs, and of what it assumed: what is said of that is sealed as its own. */
   readonly subjects: ReadonlySet<string>;
 }
 
@@ -125,7 +125,7 @@ function kindOf(says: Doc, id: string): About['kind'] | null {
 }
 
 /** The mutations first; then everything that names one of them, or that they name. */
-function namesOf(members: readonly Member[], { kind, id }: About): Names {
+function namesOf(members: readonly Member[], { kind, tenant, id }: About): Names {
   const isOf: (says: Doc) => boolean = {
     mutation: (says: Doc) => says['mutation_id'] === id,
     rollback: (says: Doc) => says['rollback_id'] === id,
@@ -140,23 +140,27 @@ function namesOf(members: readonly Member[], { kind, id }: About): Names {
   const keys = new Set(executions.flatMap((one) => textIn(one, 'effect_key') ?? []));
   const runs = new Set([...theirs.flatMap(({ says }) => runOf(says) ?? []), ...(kind === 'run' ? [id] : [])]);
   const ofKeys = members.filter(({ says }) => keys.has(String(says['effect_key'])) && runs.has(String(says['run_id'])));
+  const refs = new Set(theirs.flatMap(assumedIn));
   return {
     mutations,
     runs,
     effectKeys: keys,
     steps: namedIn(theirs, 'step_id'),
-    refs: new Set(
-      theirs.flatMap(({ says }) => [
-        ...refsIn(says['assumption_refs']),
-        ...refsIn(docOf(says['ref'])['assumption_refs']),
-      ]),
-    ),
+    refs,
     contracts: new Set(theirs.flatMap(({ says }) => hashIn(docOf(says['terms'])['contract_digest']) ?? [])),
     approvals: namedIn(ofKeys, 'approval_id'),
     reservations: namedIn([...ofKeys, ...theirs], 'reservation_id'),
-    subjects: new Set([...theirs.map(({ says }) => says), ...executions].flatMap(subjectsOf)),
+    subjects: new Set([
+      ...[...theirs.map(({ says }) => says), ...executions].flatMap(subjectsOf),
+      ...[...refs].map((ref) => subjectId(tenant, subjectOfAssumption(ref))),
+    ]),
   };
 }
+
+const assumedIn = ({ says }: Member): readonly string[] => [
+  ...refsIn(says['assumption_refs']),
+  ...refsIn(docOf(says['ref'])['assumption_refs']),
+];
 
 /** Under which an erasure of a record's payloads is told, where it names anybody. */
 function subjectsOf(says: Doc): readonly string[] {

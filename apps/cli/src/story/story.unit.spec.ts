@@ -168,16 +168,21 @@ const RECORDS: readonly Accepted[] = [
     event: 'compensation_verified',
     members: [{ mutation_id: 'mut_1', from_state: 'compensating', to_state: 'compensated' }],
   }),
-  ...[subjectId('acme', 'customer/8'), subjectId('other', 'customer/7'), subjectId('acme', 'customer/7')].map(
-    (subject_id) =>
-      record('mutations', 'ErasureOrdered', {
-        erasure_id: 'cmd_1',
-        tenant: 'acme',
-        subject_id,
-        ended_by: null,
-        by: 'ada',
-        reason: 'asked to be forgotten',
-      }),
+  ...[
+    ['acme', 'customer/8'] as const,
+    ['other', 'customer/7'] as const,
+    ['acme', 'customer/7'] as const,
+    ['other', 'order/4711'] as const,
+    ['acme', 'order/4711'] as const,
+  ].map(([tenant, subject]) =>
+    record('mutations', 'ErasureOrdered', {
+      erasure_id: 'cmd_1',
+      tenant: 'acme',
+      subject_id: subjectId(tenant, subject),
+      ended_by: null,
+      by: 'ada',
+      reason: `asked to be forgotten: ${subject}`,
+    }),
   ),
   record('mutations', 'Progress', { run_id: 'run-1' }),
   record('recoveries', 'SomethingNew', { run_id: 'run-1', mutation_id: 'mut_1' }),
@@ -219,6 +224,7 @@ describe('the story of a mutation', () => {
       'LegSettled',
       'RecoverabilityChanged',
       'ErasureOrdered',
+      'ErasureOrdered',
       'SomethingNew',
     ]);
     expect(lines.map(({ what }) => what).join('\n')).not.toContain('not yours');
@@ -234,6 +240,7 @@ describe('the story of a mutation', () => {
     });
     expect(lines.filter(({ is_decision: is }) => is).map(({ type }) => type)).toEqual([
       'StepApproved',
+      'ErasureOrdered',
       'ErasureOrdered',
     ]);
   });
@@ -268,9 +275,12 @@ describe('the story of a mutation', () => {
   });
 
   it('says who had its payloads erased, and why', () => {
-    expect(lines.filter(({ type }) => type === 'ErasureOrdered')).toMatchObject([
-      { who: 'ada', what: 'had the payloads of this subject erased: asked to be forgotten' },
-    ]);
+    expect(lines.filter(({ type }) => type === 'ErasureOrdered')).toMatchObject(
+      ['customer/7', 'order/4711'].map((subject) => ({
+        who: 'ada',
+        what: `had the payloads of this subject erased: asked to be forgotten: ${subject}`,
+      })),
+    );
   });
 
   it('has the hash and the place of its record in each line, with the index of a member', () => {
