@@ -897,6 +897,15 @@ export const BREAKS: readonly Break[] = [
     replace: '.filter((unit) => set.length === 0 && !isBounded(scope, set, tenant, unit))',
   },
   {
+    id: 'a71-equal-in-older-words',
+    requirement: 'A71/by-name',
+    spec: 'apps/cli/src/story/story.packet.unit.spec.ts',
+    test: 'a packet of a story with proofs is not called equal in words that are no longer told: it is told in those of today beside',
+    file: 'apps/cli/src/story/story.retold.ts',
+    find: 'old: isOld ? [older(words)] : [],',
+    replace: 'old: [],',
+  },
+  {
     id: 'a71-story-of-somebody-elses-fact',
     requirement: 'A71/story',
     spec: 'apps/cli/src/story/story.unit.spec.ts',

@@ -3,7 +3,8 @@
     python check_story.py PACKET.json VERIFIER-KEY [LOG-ID] [--witness-key VERIFIER-KEY]...
 
 Shares no code with the writers. What a packet is stands in apps/cli/src/story/story.packet.ts. The words of the lines are not told
-again here. Prints `ok:` and the logs that it is of, or what is wrong, and ends with 1 then. A packet that names no tenant, as older
+again here. Prints `ok:`, the logs that it is of and the version of its words (the first do not say who acted of all that people
+did; `recourse audit check-story` tells it in those of today), or what is wrong, and ends with 1 then. A packet that names no tenant, as older
 ones do, tells of one all the same. Each witness whose key is named has to have signed the heads of the proofs, too.
 """
 
@@ -102,7 +103,8 @@ def main(packet_file: str, key_text: str, log_id: str | None = None, witness_tex
         with open(packet_file, encoding="utf-8") as file:
             packet = json.load(file)
         count = check(packet, key_text, log_id, witness_texts)
-        print(f"ok: {count} records are proved, of the logs {packet['records'][0]['proof']['log']['log_id']}")
+        log_id_proved, words = packet["records"][0]["proof"]["log"]["log_id"], packet["story"].get("words", 1)
+        print(f"ok: {count} records are proved, of the logs {log_id_proved}, told in words {words}")
     except (Wrong, OSError, LookupError, ValueError, TypeError, AttributeError, OverflowError, struct.error, EOFError) as problem:
         print(problem)
         return 1

@@ -123,3 +123,11 @@ def test_the_key_of_somebody_else_proves_nothing():
     name, _, encoded = KEY.split("+", 2)
     with pytest.raises(Wrong):
         check_story.check(PACKET, f"{name}+00000000+{encoded}")
+
+
+def test_the_verdict_names_the_version_of_the_words(tmp_path, capsys):
+    for words in (1, 2):
+        path = tmp_path / f"{words}.json"
+        path.write_text(json.dumps(altered(lambda packet: packet["story"].update(words=words) if words > 1 else packet["story"].pop("words", None))), encoding="utf-8")
+        assert check_story.main(str(path), KEY) == 0
+        assert capsys.readouterr().out.endswith(f", told in words {words}\n")

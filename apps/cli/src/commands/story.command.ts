@@ -24,6 +24,7 @@ import { gatherDecisions } from '../story/decisions.js';
 import { openedBy } from '../story/opened.js';
 import { settingsIn } from '../story/settings.js';
 import { STORY_LOGS, tenantsOf } from '../story/selection.js';
+import { WORDS } from '../story/sentences.js';
 import { storyOf, titleOf } from '../story/story.js';
 import type { Story, StoryLine } from '../story/story.js';
 import { cluster, dumpIn, proofTrustIn, trustOf, WITNESS_KEY } from './audit-trust.js';
@@ -232,11 +233,15 @@ const factsOf = ({ on_facts }: StoryLine): readonly string[] =>
 const placeOf = ({ log, partition, seq, index, record_hash }: StoryLine): string =>
   `${record_hash}  ${log}/${String(partition)} seq ${String(seq)}${index === null ? '' : ` index ${String(index)}`}`;
 
-function checkText(file: string, { outcome, records, proved, log_id: logId, tenant, problems }: StoryCheck): string {
+function checkText(file: string, checked: StoryCheck): string {
+  const { outcome, records, proved, log_id: logId, tenant, words: version, today, problems } = checked;
   const words = {
     equal: 'tells what its records tell, where the log has them',
     differs: 'does not tell what its records tell',
-    incomplete: 'tells what its records tell; their places in a log were not checked',
+    incomplete:
+      today === null
+        ? 'tells what its records tell; their places in a log were not checked'
+        : 'tells what its records tell, in older words',
   } as const;
   const whose = tenant === null ? '' : ` of tenant ${tenant}`;
   const where = logId === null ? '' : `, of the logs ${logId}`;
@@ -253,6 +258,7 @@ function checkText(file: string, { outcome, records, proved, log_id: logId, tena
           ),
           '',
         ]),
-    `${file} ${words[outcome]}: ${String(records)} records${visibleOnOneLine(whose)}, ${String(proved)} proved${visibleOnOneLine(where)}`,
+    `${file} ${words[outcome]}: ${String(records)} records${visibleOnOneLine(whose)}, ${String(proved)} proved${visibleOnOneLine(where)}, in words ${String(version)}`,
+    ...(today === null ? [] : ['', `In words ${String(WORDS)}:`, '', storyText(today)]),
   ].join('\n');
 }

@@ -21,15 +21,16 @@ import { parseProof, PROOF_PROBLEMS } from '@recourse/audit';
 import type { Proof, ProofTrust } from '@recourse/audit';
 import { decisionsShape } from '@recourse/contract';
 import type { PackedDecisions } from '@recourse/contract';
-import { canonicalJson, Failure } from '@recourse/kernel';
+import { Failure } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { z } from 'zod';
 import type { Accepted } from '../audit/accepted.js';
 import { problemOfProof } from '../audit/check-proof.js';
 import { CliProblem } from '../problem.js';
-import { storyOf, storyShape } from './story.js';
+import { storyShape } from './story.js';
 import type { Story } from './story.js';
+import { retold } from './story.retold.js';
 
 const FORMAT = 'recourse.story-packet/1';
 const base64 = z.base64().transform((text) => Buffer.from(text, 'base64'));
@@ -112,7 +113,7 @@ export function readStoryPacket(file: string, folder: string): StoryPacket {
 }
 
 export interface StoryCheck {
-  /** `incomplete`: nothing differs, no log was at hand, and not every record was proved. */
+  /** `incomplete`: nothing differs; no log was at hand and not every record was proved, or it is told in older words. */
   readonly outcome: 'equal' | 'differs' | 'incomplete';
   readonly records: number;
   /** Records whose proofs hold by the key that was given. */
@@ -121,6 +122,10 @@ export interface StoryCheck {
   readonly log_id: string | null;
   /** Whose story it is, by the records; null where they tell none. */
   readonly tenant: string | null;
+  /** Version of the words that it is told in. */
+  readonly words: number;
+  /** The same records in the words of today; null where it is told in those. */
+  readonly today: Story | null;
   readonly problems: readonly { readonly code: string; readonly message: string }[];
 }
 
@@ -166,24 +171,27 @@ export async function checkStory(
 ): Promise<StoryCheck> {
   const { story, records } = packet;
   const decoded = await recordsOf(packet);
-  const told = toldAgain(
+  const { lines, old, ...told } = retold(
     story,
     decoded.flatMap(({ accepted }) => accepted ?? []),
   );
   const { proofs, ofLog } = await proofsIn(records, signers, logId);
-  const problems = [
+  const found = [
     ...decoded.flatMap(({ problem }) => problem ?? []),
-    ...(told !== null && canonicalJson(told.story) === canonicalJson(story)
-      ? []
-      : [{ code: 'STORY_LINES_DIFFER', message: 'the records do not tell these lines' }]),
+    ...lines,
     ...(logged === null ? [] : misplaced(records, logged)),
     ...proofs.flatMap(({ problem }) => problem ?? []),
   ];
   const proved = proofs.filter(({ outcome }) => outcome === 'holds').length;
   const isPlaced = logged !== null || proved === records.length;
-  const outcome = problems.length > 0 ? 'differs' : isPlaced ? 'equal' : 'incomplete';
-  const tenant = told?.tenant ?? null;
-  return { outcome, records: records.length, proved, log_id: logged === null ? ofLog : logId, tenant, problems };
+  return {
+    outcome: found.length > 0 ? 'differs' : isPlaced && old.length === 0 ? 'equal' : 'incomplete',
+    records: records.length,
+    proved,
+    log_id: logged === null ? ofLog : logId,
+    ...told,
+    problems: [...found, ...old],
+  };
 }
 
 /** The proofs of the records of one deployment, and its log id: the one that is named, else that of the first that holds. */
@@ -204,17 +212,6 @@ function ofOneLog(judged: Judged, logId: string | null, record: StoryPacket['rec
   if (record === undefined || judged.log_id === undefined || judged.log_id === logId) return judged;
   const message = `${placeName(record)} is proved of the logs ${judged.log_id}, not of ${String(logId)}`;
   return { outcome: 'fails', problem: { code: 'STORY_LOG_DIFFERS', message } };
-}
-
-/** Of the tenant and in the words that it names; packets of older versions name none, and hold the records of one. */
-function toldAgain(
-  { about: { id, tenant: named }, words: told }: Story,
-  records: readonly Accepted[],
-): { readonly story: Story; readonly tenant: string | null } | null {
-  const found = storyOf(records, id, new Map(), { tenant: named ?? null, words: told ?? 1 });
-  if (found === null) return null;
-  const { tenant, ...about } = found.story.about;
-  return { story: named === undefined ? { ...found.story, about } : found.story, tenant: tenant ?? null };
 }
 
 function misplaced(
