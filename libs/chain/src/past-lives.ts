@@ -34,8 +34,9 @@ export class PastLives {
     return [...this.#schemas.values()].some((fingerprint) => leafHash(fingerprint, key, avro).equals(committed));
   }
 
-  /** What was done to a record that has to have this hash, where nothing else of it was altered. */
+  /** What was done to a record that has to have this hash, where nothing else of it was altered; nothing where it has it. */
   alterationOf(record: RawRecord, committed: Buffer): Alteration | null {
+    if (this.#hashOf(record)?.equals(committed) === true) return null;
     if (this.isOfOtherSchema(record, committed)) return 'schema_swapped';
     const { value } = record;
     const fingerprint = this.#fingerprintOf(value);
@@ -53,6 +54,13 @@ export class PastLives {
     const bytes = Buffer.from(value);
     head.hash.copy(bytes, claimed.prevHash.byteOffset - value.byteOffset);
     return leafHash(fingerprint, key, bytes.subarray(FRAME_SIZE)).toString('hex');
+  }
+
+  #hashOf({ key, value }: RawRecord): Buffer | null {
+    const fingerprint = this.#fingerprintOf(value);
+    return key === null || value === null || fingerprint === null
+      ? null
+      : leafHash(fingerprint, key, value.subarray(FRAME_SIZE));
   }
 
   #fingerprintOf(value: Buffer | null): Buffer | null {

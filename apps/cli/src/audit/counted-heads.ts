@@ -38,8 +38,3 @@ export class CountedHeads {
     return isCosigned(head, this.witnesses) ? this.#heads : this.#alone;
   }
 }
-
-/** Those that each of these witnesses signed, as they are asked for. */
-export function* cosignedAmong(heads: Iterable<SignedHead>, witnesses: readonly NoteKey[]): Generator<SignedHead> {
-  for (const head of heads) if (isCosigned(head, witnesses)) yield head;
-}

@@ -64,6 +64,34 @@ export function startsOfEarlier(file: string): ReadonlyMap<string, AuditStart> {
   );
 }
 
+/**
+ * The same where witnesses are named: what grows on from there has a root, which is what a witness signs. A signed head says which
+ * record is the last as well, but no witness looks at that, and nothing of what the root grew from. Errors: CliProblem(ROOTS_UNKNOWN).
+ */
+export function startsWithRoots(file: string): ReadonlyMap<string, AuditStart> {
+  let starts: ReadonlyMap<string, AuditStart>;
+  try {
+    starts = startsOfEarlier(file);
+  } catch (cause) {
+    throw rootsUnknown(file, cause);
+  }
+  if ([...starts.values()].some(({ peaks }) => peaks === null)) throw rootsUnknown(file);
+  return starts;
+}
+
+function rootsUnknown(file: string, cause?: unknown): CliProblem {
+  return new CliProblem(
+    'ROOTS_UNKNOWN',
+    `behind the heads of ${file} no root is known, and a witness signs roots alone`,
+    'usage',
+    {
+      ...(cause === undefined ? {} : { cause }),
+      remedy:
+        'Name what `recourse audit verify --json` printed of a verification from the beginning, or leave out --from-head; kept heads go to --heads.',
+    },
+  );
+}
+
 function partitionsIn(file: string): readonly Earlier[] {
   try {
     const { partitions } = earlier.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -76,7 +104,7 @@ function partitionsIn(file: string): readonly Earlier[] {
   }
 }
 
-/** Begins behind the newest of the signed heads of each log: their roots are not known to grow on. */
+/** Begins behind the newest of the signed heads of each log: their roots are not known to grow on, so it shows nothing to a witness. */
 export function startsOfSigned(heads: Iterable<SignedHead>): ReadonlyMap<string, AuditStart> {
   const starts = new Map<string, AuditStart>();
   for (const head of heads)

@@ -38,26 +38,29 @@ interface Made {
   readonly generation?: number;
   /** Heads of these sizes bear the signature of a witness. */
   readonly witnessed?: readonly number[];
+  /** Records from here on are other than those whose roots were signed: their heads name the others, which no witness looks at. */
+  readonly forgedFrom?: number;
 }
 
 /** A log as its owner writes it. */
 export async function writeSignedDump(
   folder: string,
-  { sizes, count = sizes.at(-1) ?? 0, mark = 0, generation = 0, witnessed = [] }: Made,
+  { sizes, count = sizes.at(-1) ?? 0, mark = 0, generation = 0, witnessed = [], forgedFrom = count }: Made,
 ): Promise<readonly SignedHead[]> {
   mkdirSync(folder, { recursive: true });
   const registry = new MemoryRegistry().forActor('owner');
   const codecs = createCodecs(registry);
   await codecs.prepareWriter(LOG, { register: true });
   await codecs.prepareWriter(HEADS, { register: true });
-  const write = chained(codecs, LOG);
+  const [write, shown] = [chained(codecs, LOG), chained(codecs, LOG)];
   const tree = new MerkleTree();
   const heads: SignedHead[] = [];
   const records: Line[] = [];
   for (let n = 0; n < count; n += 1) {
-    const { line, hash } = write('Progress', { cursors: [], reacted_seq: n + 1_000 * mark }, `key-${n % 3}`);
+    const [seen, key] = [n + 1_000 * mark, `key-${n % 3}`];
+    tree.append(write('Progress', { cursors: [], reacted_seq: seen }, key).hash);
+    const { line, hash } = shown('Progress', { cursors: [], reacted_seq: n < forgedFrom ? seen : seen + 777 }, key);
     records.push(line);
-    tree.append(hash);
     if (sizes.includes(n + 1))
       heads.push(signedHead({ size: n + 1, root: tree.root(), head: hash, generation }, witnessed.includes(n + 1)));
   }

@@ -18,7 +18,8 @@ const [TRUST, WITNESS] = [
   ['--witness-key', WITNESS_KEY],
 ] as const;
 beforeAll(async () => {
-  await writeSignedDump(join(folder, 'both'), { sizes: [4, 9], count: 12, witnessed: [4, 9] });
+  const both = await writeSignedDump(join(folder, 'both'), { sizes: [4, 9], count: 12, witnessed: [4, 9] });
+  writeFileSync(join(folder, 'kept.notes'), headsText(both.slice(0, 1)));
   await writeSignedDump(join(folder, 'older'), { sizes: [4, 9], count: 12, witnessed: [4] });
   const alone = await writeSignedDump(join(folder, 'alone'), { sizes: [4, 9], count: 12 });
   writeFileSync(join(folder, 'alone.notes'), headsText(alone));
@@ -27,6 +28,7 @@ beforeAll(async () => {
   await writeSignedDump(join(folder, 'anew'), { sizes: [8], witnessed: [8], mark: 1 });
   await writeSignedDump(join(folder, 'renewed'), { sizes: [8], witnessed: [8], mark: 1, generation: 1 });
   await writeSignedDump(join(folder, 'short'), { sizes: [4], witnessed: [4] });
+  await writeSignedDump(join(folder, 'forged'), { sizes: [4, 9], witnessed: [4, 9], forgedFrom: 5 });
   await writeSignedDump(join(folder, 'cut'), { sizes: [4, 9], witnessed: [4] });
   copyFileSync(join(folder, 'short', `${LOG}-0.jsonl`), join(folder, 'cut', `${LOG}-0.jsonl`));
 });
@@ -66,9 +68,25 @@ describe('a verification by the key of a witness', () => {
     const alone = await verified('alone', ...WITNESS);
     expect([kindsOf(alone), ofLog(alone)?.signed_head]).toEqual([['heads_unwitnessed'], null]);
     expect(kindsOf(await verified('both', ...WITNESS, '--heads', 'alone.notes'))).toEqual([]);
-    const begun = await verified('older', ...WITNESS, '--from-head', 'alone.notes');
-    expect([kindsOf(begun), ofLog(begun)?.from_seq]).toEqual([['heads_unwitnessed'], 0]);
     expect(kindsOf(await verified('alone'))).toEqual([]);
+  });
+
+  it('begins behind a head only where its roots grow on: a witness signs those, and not which record is the last', async () => {
+    const refused = async (file: string) => {
+      const args = ['--dump', 'forged', '--log', LOG, ...TRUST, ...WITNESS, '--from-head', file];
+      const { code, note } = await recourse('verify', ...args);
+      return [code, note];
+    };
+    const says = [64, expect.stringMatching(/ROOTS_UNKNOWN[^]*verify --json/u)];
+    expect(await refused('kept.notes')).toEqual(says);
+    const { out } = await recourse('verify', '--dump', 'short', '--log', LOG, '--json');
+    writeFileSync(join(folder, 'earlier.json'), out);
+    const begun = await verified('both', ...WITNESS, '--from-head', 'earlier.json');
+    expect([kindsOf(begun), ofLog(begun)?.from_seq, ofLog(begun)?.signed_head?.size]).toEqual([[], 4, 9]);
+    expect(kindsOf(await verified('forged', ...WITNESS, '--from-head', 'earlier.json'))).toEqual(['regrown']);
+    writeFileSync(join(folder, 'rootless.json'), out.replaceAll(/"peaks": \[[^\]]+\]/gu, '"peaks": null'));
+    expect(await refused('rootless.json')).toEqual(says);
+    expect(await refused('forged/none.json')).toEqual(says);
   });
 
   it('compares with heads that the witness did not sign, too: naming it takes no finding away', async () => {

@@ -28,7 +28,7 @@ export interface TrustOptions {
   readonly auditorKey?: string;
   /** Witnesses each of which has to have signed a head for it to count. */
   readonly witnessKey?: readonly string[];
-  /** Heads to begin behind: signed ones where a key is given. */
+  /** Heads to begin behind: signed ones where the key of an auditor is given, and none of a witness. */
   readonly fromHead?: string;
 }
 
@@ -93,7 +93,8 @@ export async function trustOf(session: Session, options: TrustOptions): Promise<
     ? headsInTopic(cluster(session), key)
     : headsInDump(dumpIn(session, folder), key));
   counted.add(ofLogs(inLog, session, options));
-  for (const one of [file, fromHead].filter((name) => name !== undefined))
+  const files = witnesses.length > 0 ? [file] : [file, fromHead];
+  for (const one of files.filter((name) => name !== undefined))
     counted.bring(ofLogs(headsInFile(resolve(session.folder, one), key), session, options));
   return { key, witnesses, ...counted.all };
 }

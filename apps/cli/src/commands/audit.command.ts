@@ -7,11 +7,17 @@ import type { NoteRole } from '@recourse/audit';
 import type { Signing } from '@recourse/kafka';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { cosignedAmong } from '../audit/counted-heads.js';
 import { withCoverage } from '../audit/coverage.js';
 import { auditDump } from '../audit/dump.js';
 import { createDump } from '../audit/dump-writer.js';
-import { headsInFile, headsOfEarlier, knownOf, startsOfEarlier, startsOfSigned } from '../audit/heads.js';
+import {
+  headsInFile,
+  headsOfEarlier,
+  knownOf,
+  startsOfEarlier,
+  startsOfSigned,
+  startsWithRoots,
+} from '../audit/heads.js';
 import type { AuditStart } from '../audit/partition-audit.js';
 import { auditReport, describeReport } from '../audit/report.js';
 import type { AuditReport, KnownHeads, PartitionReport } from '../audit/report.js';
@@ -79,7 +85,10 @@ function addVerify(audit: Command, act: Act): void {
     .option('--auditor-key <key>', 'verifier key of the auditor, or its file: its signed heads are compared with')
     .addOption(WITNESS_KEY())
     .option('--heads <file>', 'signed heads kept elsewhere, beside those in the log of heads')
-    .option('--from-head <file>', 'begin behind trusted heads: signed ones, or an earlier `audit verify --json`')
+    .option(
+      '--from-head <file>',
+      'begin behind trusted heads: signed ones, or, as with --witness-key, an earlier `audit verify --json`',
+    )
     .addOption(new Option('--log <topic>', 'one log only').choices(LOG_TOPICS))
     .action(act<VerifyOptions>(async (session, options) => finish(session, await verify(session, options))));
 }
@@ -156,8 +165,8 @@ function startsIn(session: Session, options: VerifyOptions, trusted: Trusted | n
   if (options.fromHead === undefined) return new Map();
   const file = resolve(session.folder, options.fromHead);
   if (trusted === null) return startsOfEarlier(file);
-  const heads = ofLogs(headsInFile(file, trusted.key), session, options);
-  return startsOfSigned(cosignedAmong(heads, trusted.witnesses));
+  if (trusted.witnesses.length > 0) return startsWithRoots(file);
+  return startsOfSigned(ofLogs(headsInFile(file, trusted.key), session, options));
 }
 
 function merged(some: KnownHeads, others: KnownHeads): KnownHeads {
