@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { contractView, entryView } from '@recourse/contract';
 import { fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
-import { command, INR, mutationOf, recorded, refundView, RUN } from './budgets.testing.js';
+import { command, decide, INR, mutationOf, recorded, refundView, releaseOf, RUN } from './budgets.testing.js';
 import { budgetsCore } from './core.js';
 
 describe.each(WAYS)('an effect of an agent that is reserved in the name of another, $way', ({ isRebuilt }) => {
@@ -49,6 +49,37 @@ describe.each(WAYS)('an effect of an agent that is reserved in the name of anoth
       expect(desk.rows('escalation').map(({ doc }) => doc)).toMatchObject([{ about: 'overrun', phase: 'open' }]);
     },
   );
+
+  it.each([
+    ['was given back', 100, [releaseOf('a', { principal: 'svc:gateway' })]],
+    ['a person denied', 900, [decide('a', false)]],
+    ['a person is asked about', 900, []],
+  ])('that %s is a person’s all the same, and counts on the account of the one that acted', (_end, amount, ends) => {
+    const ceiling = (scope_id: string) => ({ scope: 'agent', scope_id, currency: INR, ceiling_minor: 500 });
+    const asked = { run_id: RUN, effect_key: 'a', capability: 'wire.send_money', agent_id: 'agent-1' };
+    const values = [{ amount_minor: amount, currency: INR }];
+    const desk = harness(budgetsCore(), {
+      isRebuilt,
+      views: { contracts: memoryView(contractView), entries: memoryView(entryView) },
+    });
+    for (const agent of ['agent-1', 'agent-9']) desk.when(command('OpenBudget', ceiling(agent)), 1);
+    desk.when(command('ReserveBudget', { ...asked, values }, { principal: 'svc:gateway' }), 2);
+    for (const input of ends) desk.when(input, 3);
+    desk.when(recorded('a', amount, { agent: 'agent-9' }), 4).then(
+      fact('BudgetOverrun', {
+        agent_id: 'agent-9',
+        exceeded: [
+          { scope: 'agent', scope_id: 'agent-9', measure: 'name' },
+          ...(amount > 500 ? [{ scope: 'agent', scope_id: 'agent-9', measure: 'debt' }] : []),
+        ],
+      }),
+    );
+    const used = desk.rows('budget').filter(({ doc }) => doc['scope'] === 'agent');
+    expect(used.map(({ doc }) => [doc['scope_id'], doc['used_minor']])).toEqual([
+      ['agent-1', 0],
+      ['agent-9', amount],
+    ]);
+  });
 
   it('is refused to the one that acts, who is told before that it is not theirs to use', () => {
     const asks = (effect_key: string, principal: string, agent_id: string | null = null) =>

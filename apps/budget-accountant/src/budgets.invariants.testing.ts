@@ -70,6 +70,8 @@ export interface Step {
   readonly effect: number;
   readonly unit: (typeof UNITS)[number];
   readonly amount: number;
+  /** Asked for, or done, by another agent than the effect is mostly of. */
+  readonly isOther: boolean;
 }
 
 function valuesOf({ unit, amount }: Pick<Step, 'unit' | 'amount'>) {
@@ -77,19 +79,19 @@ function valuesOf({ unit, amount }: Pick<Step, 'unit' | 'amount'>) {
   return units.map((currency) => ({ currency, amount_minor: amount }));
 }
 
-/** Who asks for an effect, and with what. */
-function callOf(effect: number) {
+/** Who asks for an effect, or does it, and with what. */
+function callOf({ effect, isOther }: Pick<Step, 'effect' | 'isOther'>) {
   return {
     name: `effect-${String(effect)}`,
     capability: CAPABILITIES[effect % CAPABILITIES.length] ?? '',
     subject: SUBJECTS[effect % SUBJECTS.length] ?? '',
-    agent: AGENTS[effect % AGENTS.length] ?? '',
+    agent: AGENTS[(effect + (isOther ? 1 : 0)) % AGENTS.length] ?? '',
   };
 }
 
 /** An execution that moved what was held, changed so; what it names itself where nothing was. */
 function executed(step: Step, reservations: readonly Row[], change: (value: number) => number): RecordInput {
-  const { name, ...call } = callOf(step.effect);
+  const { name, ...call } = callOf(step);
   const found = reservations.find(({ doc }) => doc['effect_key'] === name)?.doc;
   const held = (found?.['debits'] ?? []) as readonly { currency: string; value_minor: number }[]; // as reservations hold them
   const moved = held.map(({ currency, value_minor }) => ({ currency, amount_minor: change(value_minor) }));
@@ -102,7 +104,7 @@ function executed(step: Step, reservations: readonly Row[], change: (value: numb
 /** A step as what the accountant hears. */
 export function inputOf(step: Step, reservations: readonly Row[]): RecordInput {
   const { effect, amount } = step;
-  const { name, capability, agent, subject } = callOf(effect);
+  const { name, capability, agent, subject } = callOf(step);
   switch (step.step) {
     case 'reserve':
       return command('ReserveBudget', {

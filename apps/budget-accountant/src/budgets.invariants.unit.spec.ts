@@ -23,13 +23,14 @@ const STORIES = fc.array(
     effect: fc.integer({ min: 0, max: 5 }),
     unit: fc.constantFrom(...UNITS),
     amount: fc.integer({ min: 0, max: 200 }),
+    isOther: fc.constantFrom(false, false, false, true),
     /** Minutes since the step before. */
     later: fc.constantFrom(0, 0, 0, 25, 700),
   }),
   { minLength: 4, maxLength: 25 },
 );
 
-const INR = { unit: 'INR', amount: 1 } as const;
+const INR = { unit: 'INR', amount: 1, isOther: false } as const;
 /** Escalated and released in one hour, done all the same and taken back in the next. */
 const RELEASED_AND_DONE_IN_THE_NEXT_HOUR = [
   { step: 'less', effect: 0, ...INR, later: 0 },
@@ -38,6 +39,14 @@ const RELEASED_AND_DONE_IN_THE_NEXT_HOUR = [
   { step: 'reserve', effect: 0, ...INR, later: 25 },
   { step: 'settle', effect: 4, ...INR, later: 25 },
   { step: 'refund', effect: 4, ...INR, later: 0 },
+] as const;
+
+/** Asked for in the name of another, given back, and done all the same. */
+const RELEASED_AND_DONE_BY_ANOTHER = [
+  { step: 'reserve', effect: 0, ...INR, isOther: true, later: 0 },
+  { step: 'release', effect: 0, ...INR, later: 0 },
+  { step: 'settle', effect: 0, ...INR, later: 0 },
+  { step: 'reserve', effect: 1, ...INR, later: 0 },
 ] as const;
 
 const seen = new Map<string, number>();
@@ -134,7 +143,7 @@ describe.each(WAYS)('the budget accountant, in every order of steps, $way', ({ i
         }),
         {
           numRuns: isRebuilt ? Math.ceil(RUNS_TRIED / REBUILT_SHARE) : RUNS_TRIED,
-          examples: [[[...RELEASED_AND_DONE_IN_THE_NEXT_HOUR]]],
+          examples: [[[...RELEASED_AND_DONE_IN_THE_NEXT_HOUR]], [[...RELEASED_AND_DONE_BY_ANOTHER]]],
         },
       );
     },

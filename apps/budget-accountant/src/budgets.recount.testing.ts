@@ -109,9 +109,10 @@ export class Recount {
     else if (before !== undefined) this.#goneOn(type, before, debits, at);
   }
 
-  /** Something happened that was not reserved, or more than was. */
+  /** Something happened that was not reserved, or more than was: what was held for it stays where it counts. */
   #happened(id: string, body: Doc, at: number): void {
-    const standing = this.#known.get(id) ?? this.#asked(id, body);
+    const known = this.#known.get(id);
+    const standing = known?.isHeld === true ? known : { ...this.#asked(id, body), first: known?.first ?? null };
     const debits = debitsIn(body);
     const [held, calls] = standing.isHeld ? [minus(standing.held, debits, 1), 0] : [debits, 1];
     this.#change(standing, { held, deltas: debits, calls, at });

@@ -212,13 +212,19 @@ describe.each(WAYS)('an effect that is executed as something else than was reser
     desk.when(refunded('a', 'order/3'), 4).thenNothing();
   });
 
-  it('is a person’s where what it was asked for as was given back, since no cap would see it', () => {
-    const { desk, refunded } = under({ max_calls_per_run: 5 });
-    desk
-      .when(reserve('a', 0, { capability: 'foo.bar', subject: 'order/1' }), 1)
-      .when(releaseOf('a'), 2)
-      .when(refunded('a'), 3)
-      .then(fact('BudgetOverrun', { exceeded: [{ scope: 'capability', scope_id: CAPPED, measure: 'name' }] }));
+  it('is a call of what was executed also where what it was asked for as was given back', () => {
+    const { desk, refunded, calls } = under({ max_calls_per_run: 1 });
+    for (const [effect, now, exceeded] of [
+      ['a', 1, []],
+      ['b', 2, [{ scope: 'capability', scope_id: CAPPED, measure: 'calls', used_minor: 1, ceiling_minor: 1 }]],
+    ] as const)
+      desk
+        .when(reserve(effect, 0, { capability: 'foo.bar', subject: 'order/1' }), now)
+        .when(releaseOf(effect), now)
+        .when(refunded(effect), now)
+        .then(fact('BudgetOverrun', { capability: CAPPED, exceeded }));
+    expect(calls('foo.bar')).toMatchObject({ calls: 0, subjects: 0 });
+    expect(calls(CAPPED)).toMatchObject({ calls: 2, subjects: 1, moved: { [INR]: 2 * AMOUNT } });
   });
 });
 

@@ -104,7 +104,7 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
     ],
     views: [contractView, entryView],
     rows: [...BUDGET_ROWS, ...STANDING_ROWS, ...AUTONOMY_ROWS, ...OUTCOME_ROWS],
-    edition: 2,
+    edition: 3,
     keyOf: ({ tenant }) => tenant,
     evolve: EVOLVE,
     due: dueOf(policy),

@@ -4,7 +4,7 @@ import type { AcceptedRecord, Change, Fold, StateView } from '@recourse/event-lo
 import type { BodyOf, Debit, RecordTypeOf } from '@recourse/messages';
 import { failedAgain, isMetBy, usedAgain } from '../rules/budget/approval.decisions.js';
 import type { Reservation } from '../rules/budget/budget.messages.js';
-import { reservationPhaseAfter } from '../rules/budget/budget.transitions.js';
+import { DONE_PHASES, reservationPhaseAfter } from '../rules/budget/budget.transitions.js';
 import type { ReservationEvent } from '../rules/budget/budget.transitions.js';
 import { counted, moreRaised, raisedAfter } from './counters.js';
 import { approvals, debitedUnder, reservationOfMutation, reservations } from './kinds.js';
@@ -91,14 +91,18 @@ export function asked(body: Body<'BudgetReserved'> | Body<'BudgetEscalated'>): P
   };
 }
 
-/** What a record says of an effect that happened; it counts where it was reserved. */
+/** What a record says of an effect that happened: it counts where it counts already, else with whoever did it, as what they did. */
 export function done(
   body: Body<'BudgetDebited'> | Body<'BudgetOverrun'>,
   standing: Reservation | null,
 ): Partial<Reservation> {
   const { debits, expires_at } = body;
-  const { capability, agent_id, subject_id } = standing ?? body;
+  const { capability, agent_id, subject_id } = isDone(standing) ? standing : body;
   return { capability, agent_id, subject_id, debits, expires_at };
+}
+
+function isDone(standing: Reservation | null): standing is Reservation {
+  return standing !== null && DONE_PHASES.includes(standing.phase);
 }
 
 /** A digest as 64 hex digits. */

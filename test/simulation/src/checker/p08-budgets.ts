@@ -122,15 +122,21 @@ function fits(ledger: Ledger, { id, held, body, seq }: Told): void {
   ledger.known.set(id, held);
 }
 
-/** What a record counts, at the accounts under which it was reserved. */
+/** What a record counts: at the accounts under which it is held, or of whom it names where nothing is. */
 function heldBy(body: Fields, before: Held | undefined): Held {
+  const isNamed = body['agent_id'] !== undefined && (before?.debits ?? []).length === 0;
+  const { agent, capability } = before === undefined || isNamed ? named(body) : before;
   return {
     tenant: text(body, 'tenant'),
     run: text(body, 'run_id'),
-    agent: before?.agent ?? text(body, 'agent_id'),
-    capability: before?.capability ?? text(body, 'capability'),
+    agent,
+    capability,
     debits: Array.isArray(body['debits']) ? (body['debits'] as readonly Debit[]) : [], // as its schema says
   };
+}
+
+function named(body: Fields): Pick<Held, 'agent' | 'capability'> {
+  return { agent: text(body, 'agent_id'), capability: text(body, 'capability') };
 }
 
 /** Bounds that what is reserved is over, once it is counted. */

@@ -84,7 +84,7 @@ function unreserved(
     ...(isBounded ? ended.unasked : []),
     ...unread(ended, bounds),
     ...posing(ended),
-    ...(bounds.cap === null ? [] : asSomethingElse(ended, reservation)),
+    ...(reservation === null ? [] : inAnotherName(ended, reservation)),
     ...excessOf(debits, { ...bounds, openOverruns: 0 }),
   ];
   if (debits.some(({ debit_minor }) => debit_minor > 0) || exceeded.length > 0)
@@ -223,18 +223,11 @@ function unread({ isUnread }: Ended, { runId }: Bounds): readonly Excess[] {
   return isUnread ? [unreadExcess(runId)] : [];
 }
 
-/** Asked for as something else, and not held, it would count as that: no cap would ever see it. */
-function asSomethingElse({ capability, subjectId }: Ended, reservation: Reservation | null): readonly Excess[] {
-  if (reservation === null) return [];
-  if (reservation.capability === capability && reservation.subject_id === subjectId) return [];
-  return [uncountedExcess(capability)];
-}
-
 function posing({ isPosing, capability }: Ended): readonly Excess[] {
   return isPosing ? [uncountedExcess(capability)] : [];
 }
 
-/** Reserved in the name of another, it counted at their ceilings, and not at those of the agent that acted. */
+/** Asked for in the name of another, it was weighed at their ceilings, and not at those of the agent that acted. */
 function inAnotherName({ agentId }: Ended, { agent_id: reservedFor }: Reservation): readonly Excess[] {
   if (reservedFor === null || personKey(reservedFor) === personKey(agentId)) return [];
   const measure = { scope: 'agent', scope_id: agentId, measure: 'name', currency: '', window: 'life' };
