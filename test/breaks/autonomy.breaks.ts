@@ -407,4 +407,22 @@ export const BREAKS: readonly Break[] = [
     find: 'RUN.test(text)',
     replace: 'RUN.test(text.slice(1))',
   },
+  {
+    id: 'tenants-policy-drops-the-platform-s-capabilities',
+    requirement: 'tenants',
+    spec: 'libs/contract/src/entries/autonomy.unit.spec.ts',
+    test: "a tenant's autonomy policy of the name of the platform's makes it laxer in no field",
+    file: 'libs/contract/src/entries/autonomy.ts',
+    find: 'capabilities: [...new Set([...theirs.capabilities, ...ours.capabilities])],',
+    replace: '',
+  },
+  {
+    id: 'tenants-rung-of-the-tenant-s-capabilities-alone',
+    requirement: 'tenants',
+    spec: 'apps/budget-accountant/src/budgets.autonomy.unit.spec.ts',
+    test: 'what an agent has earned at a kind of task, straight counts what the platform’s policy of the same name names beside the tenant’s own, which loosens nothing',
+    file: 'libs/contract/src/entries/autonomy.ts',
+    find: '[...theirs.capabilities, ...ours.capabilities]',
+    replace: '[...ours.capabilities]',
+  },
 ];

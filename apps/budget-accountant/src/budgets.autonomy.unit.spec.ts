@@ -71,6 +71,13 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
     expect(standingOf(desk)).toMatchObject({ score_ppm: 635_000, rung: 'draft' });
   });
 
+  it('counts what the platform’s policy of the same name names beside the tenant’s own, which loosens nothing', () => {
+    const { desk, entries } = start({ capabilities: [REFUNDS] });
+    register(entries, { capabilities: ['wire.send_money'] }, KIND, '*');
+    praised(desk);
+    expect(standingOf(desk)).toMatchObject({ score_ppm: 635_000, rung: 'draft' });
+  });
+
   it('is said twice and counts once', () => {
     const { desk } = start();
     const said = signalled('eval_score', 0.5);

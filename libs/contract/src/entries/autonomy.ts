@@ -5,7 +5,8 @@
 //
 // Invariants
 //   U1. A rung is bound by what every rung above it says, so none is let do more than a higher one.
-//   U2. A tenant's policy and the platform's hold together: the higher threshold, the lower cap, the stricter grant.
+//   U2. A tenant's policy and the platform's hold together: the capabilities of both, the least reversible of which counts, the
+//       higher threshold, the lower cap, the stricter grant.
 import { RUNG_VALUES } from '@recourse/messages';
 import type { Rung } from '@recourse/messages';
 import { z } from 'zod';
@@ -177,6 +178,7 @@ export function joinedAutonomy<Own extends Policy>(own: Own, platform: Policy): 
   const sources = [own.sources, platform.sources].filter((list) => list !== undefined);
   return {
     ...own,
+    capabilities: [...new Set([...theirs.capabilities, ...ours.capabilities])],
     thresholds: {
       recommend: bar('recommend'),
       draft: bar('draft'),
