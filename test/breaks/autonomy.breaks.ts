@@ -425,4 +425,13 @@ export const BREAKS: readonly Break[] = [
     find: '[...theirs.capabilities, ...ours.capabilities]',
     replace: '[...ours.capabilities]',
   },
+  {
+    id: 'a81-rung-opens-disclosures',
+    requirement: 'A81',
+    spec: 'apps/budget-accountant/src/budgets.exposure.unit.spec.ts',
+    test: 'a disclosure at the accountant, straight (D61) is opened by no ceiling of a rung, which only lowers what somebody opened',
+    file: 'apps/budget-accountant/src/rules/autonomy/grant.decisions.ts',
+    find: '(currency === EXPOSURE && !isExposureOpen(so.budgets))',
+    replace: '(currency === EXPOSURE && so.runId === null)',
+  },
 ];

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { entryView, EXPOSURE } from '@recourse/contract';
 import { fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
+import { register } from './budgets.autonomy.testing.js';
 import { budgetsCore } from './core.js';
 import {
   changed,
@@ -73,6 +74,20 @@ describe.each(WAYS)('a disclosure at the accountant, $way (D61)', ({ isRebuilt }
       .then(fact('BudgetReserved', { debits: one }))
       .when(disclose('b'), 3)
       .then(fact('BudgetEscalated', { exceeded: [bound({ scope, ceiling_minor: 1 })] }));
+  });
+
+  it('is opened by no ceiling of a rung, which only lowers what somebody opened', () => {
+    const entries = memoryView(entryView);
+    const grant = { ceilings: [{ currency: EXPOSURE, ceiling_minor: 1 }] };
+    register(entries, { capabilities: ['wire.send_money'], rungs: { auto_execute: grant } }, 'mails');
+    harness(budgetsCore(), { isRebuilt, views: { contracts: view, entries } })
+      .when(disclose('a'), 1)
+      .then(fact('BudgetEscalated', { exceeded: [bound({ scope: 'run', used_minor: 0, ceiling_minor: 0 })] }))
+      .when(allow('tenant', 5), 2)
+      .when(disclose('b'), 3)
+      .then(fact('BudgetReserved', { debits: one }))
+      .when(disclose('c'), 4)
+      .then(fact('BudgetEscalated', { exceeded: [bound({ scope: 'run', used_minor: 1, ceiling_minor: 1 })] }));
   });
 
   it('counts in full, whatever class undoes the effect', () => {

@@ -4,9 +4,10 @@
 //   G1. What a rung grants only ever tightens: a ceiling is lowered, never raised.
 //   G2. Who an agent is, its token says. What it calls itself, and the rung it would like, count for nothing.
 import type { Grant, GrantedApproval } from '@recourse/contract';
-import { ceilingIn, grantAt, lowerRung, stricterGrant } from '@recourse/contract';
+import { ceilingIn, EXPOSURE, grantAt, lowerRung, stricterGrant } from '@recourse/contract';
 import type { Excess, Money, Rung, Standing } from '@recourse/messages';
 import { rungExcess } from '../budget/approval.decisions.js';
+import { isExposureOpen } from '../budget/bounds.decisions.js';
 import type { Bounds } from '../budget/bounds.decisions.js';
 import { emptyBudget } from '../budget/budget.decider.js';
 import type { Budget } from '../budget/budget.messages.js';
@@ -57,7 +58,8 @@ export function underRung(
 ): Bounds {
   return values.reduce((so, { currency }) => {
     const granted = ceilingIn(grant, currency);
-    if (granted === null) return so;
+    // What a rung lets a run disclose opens nothing that nobody opened.
+    if (granted === null || (currency === EXPOSURE && !isExposureOpen(so.budgets))) return so;
     const isRuns = (one: Budget): boolean => one.scope === 'run' && one.window === 'life' && one.currency === currency;
     const standing =
       so.budgets.find(isRuns) ?? emptyBudget({ tenant, scope: 'run', scope_id: so.runId, currency, window: 'life' });

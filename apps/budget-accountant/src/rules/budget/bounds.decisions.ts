@@ -128,6 +128,13 @@ export function ceilingExcess(debits: readonly Debit[], { budgets, runId, now }:
   return [...open, ...exceeded];
 }
 
+/** Has anybody set a ceiling for disclosures? Until then it is 0. */
+export function isExposureOpen(budgets: readonly Budget[]): boolean {
+  return budgets.some(
+    (one) => one.currency === EXPOSURE && (one.ceiling_minor !== null || one.value_ceiling_minor !== null),
+  );
+}
+
 /** Disclosures that no ceiling bounds. */
 function undisclosed(
   debits: readonly Debit[],
@@ -136,9 +143,10 @@ function undisclosed(
   now: number,
 ): readonly Excess[] {
   const asked = inUnit(debits, EXPOSURE).debit_minor;
-  const own = budgets.filter(({ currency }) => currency === EXPOSURE);
-  if (asked === 0 || own.some((one) => one.ceiling_minor !== null || one.value_ceiling_minor !== null)) return [];
-  const run = own.find(({ scope, window }) => scope === 'run' && window === 'life');
+  if (asked === 0 || isExposureOpen(budgets)) return [];
+  const run = budgets.find(
+    ({ scope, window, currency }) => scope === 'run' && window === 'life' && currency === EXPOSURE,
+  );
   const used = run === undefined ? 0 : usedOf(run, 'debt', now);
   return [bound('run', runId, 'debt', { currency: EXPOSURE, used, asked, ceiling: 0 })];
 }
