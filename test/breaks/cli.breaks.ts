@@ -92,6 +92,15 @@ export const BREAKS: readonly Break[] = [
     replace: "if (row['tenant'] !== tenant && row['scope'] === 'run') return false;",
   },
   {
+    id: 'a101-debt-of-anybody',
+    requirement: 'A101',
+    spec: 'apps/cli/src/probes/probes.unit.spec.ts',
+    test: 'the readiness of an agent fails budget by debt of another agent in its run (A101)',
+    file: 'apps/cli/src/probes/budget.judges.ts',
+    find: "&& agent === personKey(String(row['agent_id'])),",
+    replace: ',',
+  },
+  {
     id: 'd51-slip-of-the-pen-forbids',
     requirement: 'D51',
     spec: 'apps/cli/src/eval/eval.unit.spec.ts',

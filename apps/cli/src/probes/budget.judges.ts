@@ -11,15 +11,12 @@ const ACCRUED: readonly unknown[] = ['settled', 'refunded', 'reserved', 'release
 
 /** A ceiling that counts it for every unit that capabilities consume, and debt that was booked against it (A101). */
 export function budgeted(scope: Scope): Finding {
-  const { runs, seen } = scope;
+  const { seen } = scope;
   const set = valueOf(seen.budgets).filter(isCeiling);
   const tenants = tenantsOf(scope, set);
   if (!tenants.some((tenant) => set.some((row) => counts(row, tenant, consumersIn(scope, tenant)))))
     return fail(set.length === 0 ? 'no ceiling is set' : 'no ceiling that is set counts what it does');
   const asked = tenants.map((tenant) => ({ tenant, units: [...unitsIn(scope, tenant)] }));
-  const isBooked = valueOf(seen.reservations).some(
-    (row) => runs.has(String(row['run_id'])) && ACCRUED.includes(row['phase']),
-  );
   return worst(
     none(
       asked.flatMap(({ tenant, units }) =>
@@ -29,9 +26,29 @@ export function budgeted(scope: Scope): Finding {
       ),
       `${String(new Set(asked.flatMap(({ units }) => units)).size)} units have a ceiling`,
     ),
-    isBooked
+    tenants.some((tenant) => isBooked(scope, tenant))
       ? pass('debt was booked against it')
       : partial('no debt of it was ever booked: let it act once, in a tenant of its own'),
+  );
+}
+
+/** Was anything of it counted at its own account in a tenant? What moves nothing, or is of another agent in the run, shows no ceiling at work. */
+function isBooked(scope: Scope, tenant: string): boolean {
+  const consumers = consumersIn(scope, tenant);
+  const booked = valueOf(scope.seen.reservations).filter(
+    (row) => row['tenant'] === tenant && ACCRUED.includes(row['phase']) && isOfSomething(row),
+  );
+  return booked.some((row) =>
+    consumers.some(
+      ({ agent, runs }) => runs.has(String(row['run_id'])) && agent === personKey(String(row['agent_id'])),
+    ),
+  );
+}
+
+function isOfSomething({ debits }: Doc): boolean {
+  return (
+    Array.isArray(debits) &&
+    debits.map(docOf).some(({ debit_minor, value_minor }) => Number(debit_minor) > 0 || Number(value_minor) > 0)
   );
 }
 

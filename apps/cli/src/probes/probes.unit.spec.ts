@@ -101,6 +101,16 @@ const ceiling = (more: Doc = {}): Doc => ({
   ...more,
 });
 
+/** What was counted for an effect, as the accountant shows it. */
+const reservation = (more: Doc = {}): Doc => ({
+  tenant: 'acme',
+  run_id: 'run-1',
+  agent_id: 'agent:Agent-7',
+  phase: 'settled',
+  debits: [{ currency: 'INR', value_minor: 5, debit_minor: 0 }],
+  ...more,
+});
+
 /** What a sound system answers, by path. */
 const SOUND: Readonly<Record<string, readonly Doc[] | Doc>> = {
   '/v1/contracts': [REFUND, REVERSE, LOOK].map((one) => registered(one ?? {})),
@@ -121,7 +131,7 @@ const SOUND: Readonly<Record<string, readonly Doc[] | Doc>> = {
   '/v1/tasks': [],
   '/v1/incidents': [],
   '/v1/budgets': [ceiling()],
-  '/v1/reservations': [{ run_id: 'run-1', phase: 'settled' }],
+  '/v1/reservations': [reservation()],
   '/v1/endpoints': [{ name: 'chat', state: 'on' }],
   '/v1/items': [],
   '/v1/parked': [],
@@ -534,6 +544,17 @@ describe('the readiness of an agent', () => {
       refund({ verification: { ...(REFUND?.['verification'] as Doc), success_condition: STALE } }),
     ],
     ['budget', 'debt that never accrued (A101)', answering('/v1/reservations')],
+    ['budget', 'debt of nothing (A101)', answering('/v1/reservations', reservation({ debits: [] }))],
+    [
+      'budget',
+      'debt of another agent in its run (A101)',
+      answering('/v1/reservations', reservation({ agent_id: 'agent-8' })),
+    ],
+    [
+      'budget',
+      'debt in a run of its name of another tenant (A101)',
+      answering('/v1/reservations', reservation({ tenant: 'globex' })),
+    ],
     [
       'classification',
       'a contract of another tenant than one it acted in (A94)',

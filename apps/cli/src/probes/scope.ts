@@ -23,8 +23,6 @@ export interface Scope {
   readonly acting: readonly Standing[];
   /** What was done, reads left out. */
   readonly effects: readonly Doc[];
-  /** Runs that had effects. */
-  readonly runs: ReadonlySet<string>;
   /** Steps about these effects, by mutation. */
   readonly steps: ReadonlyMap<string, Doc>;
 }
@@ -65,7 +63,6 @@ export function scopeOf(seen: Seen, agent: string | null, tools: readonly string
     contracts,
     acting: contracts.filter(({ contract }) => hasSideEffects(contract)),
     effects,
-    runs: new Set(effects.map((row) => String(row['run_id']))),
     steps: new Map(valueOf(seen.steps).map((step) => [String(step['mutation_id']), step])),
   };
 }
