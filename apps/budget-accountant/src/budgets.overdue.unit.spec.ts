@@ -124,7 +124,9 @@ describe.each(WAYS)('what is open about a budget, $way', ({ isRebuilt }) => {
         .whenDue(10 * DECIDE_WITHIN)
         .thenNothing()
         .when(reserve('e1', 40), 10 * DECIDE_WITHIN)
-        .thenAnswer({ httpStatus: 409, code: 'RESERVATION_DENIED' });
+        .thenAnswer({ httpStatus: 409, code: 'RESERVATION_DENIED' })
+        .when(reserve('e2', 40), 10 * DECIDE_WITHIN)
+        .then(fact('BudgetEscalated'));
       expect(run.rows('budget').map(({ doc }) => doc['used_minor'])).toEqual([0]);
     });
 

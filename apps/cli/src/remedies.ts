@@ -102,7 +102,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   BUDGET_CONFLICT: 'Move it with `recourse budgets move`; that it is net or gross is set once.',
   ESCALATION_UNKNOWN: 'List what waits with `recourse budgets escalations`.',
   ESCALATION_DECIDED: 'Look at who decided it with `recourse budgets show`.',
-  DEADLINE_PASSED: 'Whoever asked asks anew; a raise is proposed anew with `recourse budgets move`.',
+  DEADLINE_PASSED:
+    'This effect stays denied: its agent may ask for another, in a step or run of its own. A raise is proposed anew with `recourse budgets move`.',
   NOTHING_TO_RAISE: 'Use `recourse budgets approve` or `recourse budgets deny`.',
   CEILING_MOVED:
     'Deny it with `recourse budgets deny`, look at the ceiling with `recourse budgets list`, and propose anew with `recourse budgets move`.',

@@ -36,7 +36,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   // budgets
   NOTHING_TO_RAISE: 'It exceeds no ceiling that could be raised: allow it or refuse it.',
   ESCALATION_DECIDED: 'Somebody has answered this already.',
-  DEADLINE_PASSED: 'Its time to be allowed is over. Whoever asked has to ask anew.',
+  DEADLINE_PASSED:
+    'Its time to be allowed is over. An effect stays refused: its agent may ask for another, in a step or run of its own. A raise is proposed anew.',
   CEILING_MOVED:
     'The ceiling was moved since this was proposed, so a yes would raise it by more. Refuse it, and propose anew.',
   // what fell, and on whose word

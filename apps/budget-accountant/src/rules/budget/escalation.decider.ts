@@ -158,7 +158,9 @@ function tooLate(
   if (!approved || now < deadline_at || (about !== 'ceiling' && about !== 'raise')) return null;
   return rejected(
     'DEADLINE_PASSED',
-    'nobody answered by its deadline, so that it is denied: it has to be asked for anew',
+    about === 'raise'
+      ? 'nobody answered by its deadline, so that it is denied: propose it anew'
+      : 'nobody answered by its deadline, so that it is denied, and this effect stays so: its agent may ask for another, in a step or run of its own',
   );
 }
 
