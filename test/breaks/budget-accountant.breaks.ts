@@ -1165,4 +1165,22 @@ export const BREAKS: readonly Break[] = [
     find: "e.phase <> 'approved')",
     replace: "e.phase = 'open')",
   },
+  {
+    id: 'a81-program-opens-disclosures',
+    requirement: 'A81',
+    spec: 'apps/budget-accountant/src/budgets.self-approval.unit.spec.ts',
+    test: 'a ceiling of what an agent may disclose, straight is not set above nothing by a service account',
+    file: 'apps/budget-accountant/src/rules/budget/budget.decider.ts',
+    find: 'if (!isPerson(asker.principal))',
+    replace: 'if (asker.principal.length === 0)',
+  },
+  {
+    id: 'a81-owner-opens-disclosures',
+    requirement: 'A81',
+    spec: 'apps/budget-accountant/src/budgets.self-approval.unit.spec.ts',
+    test: 'a ceiling of what an agent may disclose, straight is not set above nothing by who answers for the agent',
+    file: 'apps/budget-accountant/src/core.ts',
+    find: 'ownersEver(views.view(entryView.name), tenant, scope_id) : [];',
+    replace: '[] : [];',
+  },
 ];

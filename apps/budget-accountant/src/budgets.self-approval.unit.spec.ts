@@ -1,6 +1,6 @@
 // Nobody lets themselves, or what acts for them, spend more (P5): neither who asked, nor whom it is for, nor who answers for the agent.
 import { describe, expect, it } from '@jest/globals';
-import { entryView } from '@recourse/contract';
+import { entryView, EXPOSURE } from '@recourse/contract';
 import { entrySaid, fact, harness, memoryView, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { budgetsCore } from './core.js';
@@ -188,5 +188,43 @@ describe('what an agent reserved', () => {
         .when(reserve('a', 100, { who: { roles } }), 1)
         .thenNothing()
         .thenAnswer({ httpStatus: 403, code: 'ROLE_REQUIRED' });
+  });
+});
+
+describe.each(WAYS)('a ceiling of what an agent may disclose, $way', ({ isRebuilt }) => {
+  const start = (): CoreHarness => {
+    const entries = memoryView(entryView);
+    const charter = { owner: ANSWERABLE, doc: 'd', agent: AGENT, purpose: 'refunds', allowed: ['wire.*'], denied: [] };
+    entries.append('c', entrySaid('agent_charter', { name: 'c', tenant: TENANT, body: charter }));
+    return harness(budgetsCore(), { isRebuilt, views: { contracts: refundView().view, entries } });
+  };
+  const opens = (principal: string, more: object = {}) =>
+    command(
+      'OpenBudget',
+      { scope: 'agent', scope_id: `agent:${AGENT}`, currency: EXPOSURE, ceiling_minor: 5, ...more },
+      { principal, roles: ['budget_owner'] },
+    );
+
+  it.each([
+    ['a service account', 'svc:deploy', 'APPROVER_NOT_A_PERSON'],
+    ['the agent', AGENT, 'SELF_APPROVAL'],
+    ['who answers for the agent', ANSWERABLE, 'SELF_APPROVAL'],
+  ])('is not set above nothing by %s', (_who, principal, code) => {
+    start()
+      .when(opens(principal), 1)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 403, code })
+      .when(opens(principal, { ceiling_minor: 0 }), 2)
+      .then(fact('BudgetOpened', {}));
+    start()
+      .when(opens(principal, { currency: INR }), 1)
+      .then(fact('BudgetOpened', {}));
+  });
+
+  it('is set by another person, and of a run by whoever sets ceilings', () => {
+    start().when(opens('bruno'), 1).then(fact('BudgetOpened', {}));
+    start()
+      .when(opens(ANSWERABLE, { scope: 'run', scope_id: RUN }), 1)
+      .then(fact('BudgetOpened', {}));
   });
 });

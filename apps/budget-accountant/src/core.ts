@@ -161,9 +161,12 @@ function oneOrNone<T>(one: T | null): readonly T[] {
   return one === null ? [] : [one];
 }
 
-function onOpen({ body, context: { state, now } }: Asked<BudgetCommand<'OpenBudget'>>): Decision {
-  const command = placeOf(state, body.envelope.tenant, body);
-  return answered(decideOpen(command, budgetAt(state, { ...command, tenant: command.envelope.tenant }, now)));
+function onOpen({ body, context: { state, now, views } }: Asked<BudgetCommand<'OpenBudget'>>): Decision {
+  const { tenant } = body.envelope;
+  const command = placeOf(state, tenant, body);
+  const { scope, scope_id } = command;
+  const owners = scope === 'agent' ? ownersEver(views.view(entryView.name), tenant, scope_id) : [];
+  return answered(decideOpen(command, budgetAt(state, { ...command, tenant }, now), owners));
 }
 
 function onMove({ body, context }: Asked<BudgetCommand<'MoveCeiling'>>, policy: EscalationPolicy): Decision {

@@ -1,6 +1,6 @@
 // Decides commands about ceilings. Amounts are minor units.
-import { isUnit } from '@recourse/contract';
-import { deriveId } from '@recourse/kernel';
+import { EXPOSURE, isUnit } from '@recourse/contract';
+import { deriveId, isAmong, isPerson } from '@recourse/kernel';
 import type { Money } from '@recourse/messages';
 import { ceilingOf } from './bounds.decisions.js';
 import { PLATFORM_ROLE, rolesSaid } from './budget.messages.js';
@@ -29,8 +29,12 @@ export function emptyBudget(key: BudgetKey): Budget {
   };
 }
 
-/** Sets the ceiling of a scope; a ceiling once set is not set otherwise by asking again. */
-export function decideOpen(command: BudgetCommand<'OpenBudget'>, budget: Budget | null): BudgetAnswer {
+/** Sets the ceiling of a scope; a ceiling once set is not set otherwise by asking again. `owners`: who answers for the agent whose it is. */
+export function decideOpen(
+  command: BudgetCommand<'OpenBudget'>,
+  budget: Budget | null,
+  owners: readonly string[],
+): BudgetAnswer {
   const { envelope, scope, scope_id, currency, measure, window, refunds, ceiling_minor } = command;
   const { tenant, principal: by, command_id } = envelope;
   const unfit = unfitScope(command) ?? unfitAmounts([{ amount_minor: ceiling_minor, currency }]);
@@ -43,7 +47,21 @@ export function decideOpen(command: BudgetCommand<'OpenBudget'>, budget: Budget 
       ? { kind: 'unchanged', phase: null, outcome }
       : rejected('BUDGET_CONFLICT', `its ceiling is ${standing}, and ${freed} for good: raise or lower it`);
   }
-  return { kind: 'recorded', outcome, event: { type: 'BudgetOpened', body: { ...outcome, by, command_id } } };
+  const event = { type: 'BudgetOpened', body: { ...outcome, by, command_id } } as const;
+  return unfitDisclosures(command, owners) ?? { kind: 'recorded', outcome, event };
+}
+
+/** Set above 0, the ceiling of disclosures is raised: by a person, and by nobody for their own agent. Of every other unit it is lowered. */
+function unfitDisclosures(
+  { envelope: asker, scope, scope_id, currency, ceiling_minor }: BudgetCommand<'OpenBudget'>,
+  owners: readonly string[],
+): BudgetAnswer | null {
+  if (currency !== EXPOSURE || ceiling_minor === 0) return null;
+  if (!isPerson(asker.principal))
+    return rejected('APPROVER_NOT_A_PERSON', 'only a person lets more than nothing be disclosed');
+  return scope === 'agent' && isAmong([scope_id, ...owners], asker)
+    ? rejected('SELF_APPROVAL', 'nobody lets an agent disclose anything that they are, or answer for')
+    : null;
 }
 
 /** Whose ceiling may be set by whom. */
