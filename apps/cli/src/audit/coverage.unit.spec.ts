@@ -10,7 +10,7 @@ import { createCodecs } from '@recourse/messages';
 import { desk, table } from '../desk.testing.js';
 import { uncovered, withCoverage } from './coverage.js';
 import { withFirstHeads } from './first-heads.js';
-import { unverified } from './report.js';
+import { auditReport, describeReport, unverified } from './report.js';
 import type { AuditReport } from './report.js';
 import { withScratch } from './scratch.js';
 import { AUDITOR_KEY, chained, HEADS, LOG, LOG_ID, writeSignedDump } from './signed-dump.testing.js';
@@ -152,6 +152,18 @@ describe('a log at the brokers that has only begun', () => {
 });
 
 describe('a log with heads', () => {
+  it('is told with the log whose newest head is the oldest: one that was cut to an older head shows beside the others', () => {
+    const signed = (topic: string, signed_at: string) => ({
+      ...unverified(topic, 0),
+      signed_head: { size: 1, generation: 0, signed_at },
+    });
+    const logs = [signed('recourse.mutations', '2027-01-15T08:00:00.000Z'), signed(LOG, '2026-01-15T08:00:00.000Z')];
+    const report = auditReport('log-1', logs, { signing: null, auditor: 'auditor.example' });
+    expect(describeReport(report)).toContain(
+      `; the newest of ${LOG}/0 was signed at 2026-01-15T08:00:00.000Z, that of recourse.mutations/0 at 2027-01-15T08:00:00.000Z.`,
+    );
+  });
+
   it('is told with the newest it was compared with, and when that was signed', async () => {
     await writeSignedDump(join(folder, 'sound'), { sizes: [4, 9], count: 12 });
     const signed_head = { size: 9, generation: 0, signed_at: '2027-01-15T08:00:00.000Z' };

@@ -158,12 +158,17 @@ const signedTo = ({ signed_head: head }: PartitionReport): string | null =>
     ? null
     : `${String(head.size)}${head.generation === 0 ? '' : ` of generation ${String(head.generation)}`} at ${head.signed_at}`;
 
-/** How old what was shown is: a dump of last year is sound, too. */
+/** How old what was shown is: a dump of last year is sound, too, and so is one log that was cut to an older head beside newer ones. */
 function comparedWith(auditor: string, { partitions, witnesses }: AuditReport): string {
   const signers = witnesses.length === 0 ? auditor : `${auditor} that ${witnesses.join(' and ')} signed, too`;
-  const times = partitions.flatMap(({ signed_head: head }) => head?.signed_at ?? []).sort();
-  const newest = times.at(-1);
-  return newest === undefined
-    ? `No head of ${signers} was there to compare with.`
-    : `Compared with heads of ${signers}; the newest was signed at ${newest}.`;
+  const times = partitions
+    .flatMap(({ topic, partition, signed_head: head }) =>
+      head === null || head === undefined ? [] : [{ log: partitionName(topic, partition), at: head.signed_at }],
+    )
+    .sort((a, b) => (a.at < b.at ? -1 : 1));
+  const [oldest, newest] = [times[0], times.at(-1)];
+  if (oldest === undefined || newest === undefined) return `No head of ${signers} was there to compare with.`;
+  return oldest.at === newest.at
+    ? `Compared with heads of ${signers}; the newest was signed at ${newest.at}.`
+    : `Compared with heads of ${signers}; the newest of ${oldest.log} was signed at ${oldest.at}, that of ${newest.log} at ${newest.at}.`;
 }
