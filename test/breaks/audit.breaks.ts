@@ -192,6 +192,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return cut.length < 9',
   },
   {
+    id: 'p11-front-not-looked-back-at',
+    requirement: 'P11/lost-front',
+    spec: 'apps/auditor/src/follower/log-follower.unit.spec.ts',
+    test: 'the front of a log has alarms where it was deleted to its end while the auditor was away, and nothing is signed behind it (P11)',
+    file: 'apps/auditor/src/follower/log-follower.ts',
+    find: 'if (low !== this.#low || high <= this.#headOffset)',
+    replace: 'if (high <= this.#headOffset)',
+  },
+  {
     id: 'p11-time-of-heads-goes-back',
     requirement: 'P11/clock',
     spec: 'apps/auditor/src/auditor.unit.spec.ts',

@@ -6,6 +6,7 @@
 // Invariants
 //   F1. A head is offered only while every signed head holds.
 //   F2. The stored tree is believed only where its root is that of the last signed head.
+//   F3. A log is never trimmed. Where the broker holds another beginning of it than was read, it is read anew.
 import { FRAME_SIZE, genesisHead, leafHash, LogVerifier, schemaIdOf } from '@recourse/chain';
 import type { Head, StoredRecord } from '@recourse/chain';
 import { knownHeadOf } from '@recourse/audit';
@@ -41,6 +42,8 @@ export class LogFollower implements FollowedPartition {
   #voids = NO_VOIDS;
   #isCut = false;
   #gapAt: number | null = null;
+  /** Where the log began as it was last read from its start. */
+  #low = 0;
 
   constructor(private readonly options: LogFollowerOptions) {
     this.#verifier = this.#anew();
@@ -62,6 +65,7 @@ export class LogFollower implements FollowedPartition {
   async resume(): Promise<void> {
     const last = this.options.signed().heads.at(-1);
     const { tree } = this.options;
+    this.#low = 0;
     if (last?.head !== undefined && last.head !== null && tree.count >= last.size) {
       tree.truncate(last.size);
       if (tree.tree.root().equals(last.root)) {
@@ -79,9 +83,9 @@ export class LogFollower implements FollowedPartition {
   async readOn(): Promise<number> {
     const { reader, topic, partition } = this.options;
     const { low, high } = await reader.range(topic, partition);
-    if (high < this.#offset) return this.#readAnew();
+    if (low !== this.#low || high < this.#offset) return this.#readAnew();
     this.#isCut = false;
-    if (this.#offset < low) [this.#gapAt, this.#offset] = [this.#offset, low];
+    if (this.#offset < low) this.#gapAt = this.#offset = low;
     let count = 0;
     while (this.#offset < high) {
       const batch = await reader.read(topic, partition, this.#offset);
@@ -96,8 +100,8 @@ export class LogFollower implements FollowedPartition {
   async lookBack(): Promise<void> {
     const { reader, codecs, topic, partition } = this.options;
     if (this.#headOffset < 0) return;
-    const { high } = await reader.range(topic, partition);
-    if (high <= this.#headOffset) {
+    const { low, high } = await reader.range(topic, partition);
+    if (low !== this.#low || high <= this.#headOffset) {
       await this.#readAnew();
       return;
     }
@@ -146,7 +150,8 @@ export class LogFollower implements FollowedPartition {
   async #readAnew(): Promise<number> {
     this.#restart();
     const { reader, topic, partition } = this.options;
-    const { high } = await reader.range(topic, partition);
+    const { low, high } = await reader.range(topic, partition);
+    this.#low = low;
     const count = high === 0 ? 0 : await this.readOn();
     this.#isCut = this.found.some(({ kind }) => contradicts(kind));
     return count;
@@ -155,7 +160,7 @@ export class LogFollower implements FollowedPartition {
   #restart(): void {
     this.options.tree.truncate(0);
     this.#verifier = this.#anew();
-    [this.#offset, this.#headOffset, this.#voids] = [0, -1, NO_VOIDS];
+    [this.#offset, this.#headOffset, this.#voids, this.#gapAt] = [0, -1, NO_VOIDS, null];
   }
 
   #anew(): LogVerifier {
