@@ -201,6 +201,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (high <= this.#headOffset)',
   },
   {
+    id: 'p11-full-disk-holds-up-alarms',
+    requirement: 'P11/full-disk',
+    spec: 'apps/auditor/src/auditor.unit.spec.ts',
+    test: 'an auditor whose file of heads cannot be written raises what it finds, signs on, and says so until it can (P11)',
+    file: 'apps/auditor/src/auditor.ts',
+    find: 'this.#keep(heads);',
+    replace: 'this.options.keep(heads);',
+  },
+  {
     id: 'p11-time-of-heads-goes-back',
     requirement: 'P11/clock',
     spec: 'apps/auditor/src/auditor.unit.spec.ts',

@@ -45,6 +45,8 @@ const POLL_MS = 500;
 const NEWS_WITHIN_MS = 1_000;
 /** Least time between two rounds in which witnesses are asked for heads again that they did not sign. */
 const ASK_AGAIN_MS = 10_000;
+/** What trouble with the file of heads is told under. */
+const KEPT = 'heads.notes';
 /** Words of persons that one append takes, and what of the reason of each is said again: an append is bounded. */
 const ACCEPTED_AT_ONCE = 100;
 const REASON_MAX = 500;
@@ -179,8 +181,19 @@ export class Auditor {
       body: { heads: heads.map(({ topic, partition, size, note }) => ({ topic, partition, size, note })) },
     };
     if (!(await this.options.book.append([record]))) return;
-    this.options.keep(heads);
+    this.#keep(heads);
     this.options.onSigned?.(heads);
+  }
+
+  /** They stand in the log: a disk that takes none of them holds up no alarm. */
+  #keep(heads: readonly SignedHead[]): void {
+    try {
+      this.options.keep(heads);
+      this.#trouble.delete(KEPT);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      this.#note(KEPT, new Failure('HEADS_NOT_KEPT', `the disk of heads.notes takes none: ${why}`, { cause }));
+    }
   }
 
   /**

@@ -156,6 +156,30 @@ describe('an auditor whose stored tree is not what it signed', () => {
   });
 });
 
+describe('an auditor whose file of heads cannot be written', () => {
+  it('raises what it finds, signs on, and says so until it can (P11)', async () => {
+    const cluster = await AuditedCluster.start();
+    await cluster.write(5);
+    await cluster.turn();
+    const push = cluster.kept.push.bind(cluster.kept);
+    cluster.kept.push = () => {
+      throw new Error('ENOSPC: no space left on device');
+    };
+    cluster.cut(2);
+    await cluster.write(1, { partition: 1 });
+    await cluster.turn();
+    expect([cluster.alarms(), cluster.sizes(LOG, 1), cluster.auditor.health()]).toMatchObject([
+      [`cut_tail in ${LOG}/0`],
+      [1],
+      { ready: false, trouble: { 'heads.notes': 'HEADS_NOT_KEPT' } },
+    ]);
+    cluster.kept.push = push;
+    await cluster.write(1, { partition: 1 });
+    await cluster.turn();
+    expect(cluster.auditor.health()).toMatchObject({ ready: true, trouble: {} });
+  });
+});
+
 describe('an auditor whose broker says where logs end, and hands out nothing', () => {
   it('is not ready and says why, raises no alarm, and goes on once it has them', async () => {
     const cluster = await AuditedCluster.start();

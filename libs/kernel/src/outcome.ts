@@ -114,6 +114,12 @@ export const FAILURES = {
     summary:
       'What the auditor stores of a log does not extend the head it signed last: its disk is damaged, or was full. It reads the log anew, and signs it then. Look at the disk.',
   },
+  HEADS_NOT_KEPT: {
+    retry: 'backoff',
+    httpStatus: 503,
+    summary:
+      'The auditor cannot write `heads.notes`: its disk is full, or takes nothing. Heads stand in their log, and alarms are raised meanwhile. Make space: the file goes on with the next heads.',
+  },
   PARTITION_COUNT_CHANGED: {
     retry: 'never',
     httpStatus: 503,
