@@ -1,5 +1,6 @@
 // The terminal as the commands see it; specs give another.
 import { createInterface } from 'node:readline/promises';
+import { CliProblem } from '../problem.js';
 import { visible } from './visible.js';
 
 export interface Terminal {
@@ -25,15 +26,31 @@ export function processTerminal(): Terminal {
     },
     isInteractive: process.stdin.isTTY && process.stderr.isTTY,
     ...(process.stderr.isTTY ? { progress: showProgress } : {}),
-    ask: async (question) => {
-      const reader = createInterface({ input: process.stdin, output: process.stderr });
-      try {
-        return await reader.question(visible(question));
-      } finally {
-        reader.close();
-      }
-    },
+    ask: (question) => answerTo(question, process.stdin, process.stderr),
   };
+}
+
+/** What a person types behind a question. Errors: CliProblem(DECLINED) by Ctrl-C, and where the input ends without an answer. */
+export async function answerTo(
+  question: string,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<string> {
+  const reader = createInterface({ input, output });
+  try {
+    return await new Promise((resolve, reject) => {
+      const stopped = (cause?: unknown): void => {
+        reject(new CliProblem('DECLINED', 'stopped at the question; nothing was sent', 'declined', { cause }));
+      };
+      reader.once('close', stopped);
+      reader.question(visible(question)).then(resolve, stopped);
+    });
+  } catch (stopped) {
+    output.write('\n'); // what is said of it stands on a line of its own
+    throw stopped;
+  } finally {
+    reader.close();
+  }
 }
 
 /** A line that is written over: to its start, clear, write. */
