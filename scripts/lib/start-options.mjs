@@ -56,6 +56,8 @@ export function parseStartOptions(args, environment = process.env) {
   });
   oneOf('--scenario', values.scenario, SCENARIOS);
   if (values.break !== undefined) oneOf('--break', values.break, BREAKS);
+  if (values['data-dir']?.trim() === '')
+    throw new Error('--data-dir is empty: name a folder; where it comes from a variable of the shell, that is not set');
   const dataDir = values['data-dir'] ?? (environment.RECOURSE_DATA_DIR || undefined);
   return {
     once: values.once,

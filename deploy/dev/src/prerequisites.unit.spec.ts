@@ -90,4 +90,8 @@ describe('the flags of npm start', () => {
     expect(() => parseStartOptions(['--scenario', 'nonsense'])).toThrow('drifted-refund, window-closed');
     expect(() => parseStartOptions(['--nonsense'])).toThrow('--nonsense');
   });
+
+  it.each(['', ' '])('refuse a data directory %j: the folder they are called in would hold the stack', (empty) => {
+    expect(() => parseStartOptions(['--data-dir', empty])).toThrow('--data-dir is empty');
+  });
 });
