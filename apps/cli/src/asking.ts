@@ -32,7 +32,8 @@ function isMissing(thrown: unknown): thrown is CommanderError {
 
 /** The command that the arguments name. */
 function commandOf(program: Command, args: readonly string[]): Command {
-  return args.reduce((found, word) => found.commands.find((one) => one.name() === word) ?? found, program);
+  const isCalled = (one: Command, word: string): boolean => one.name() === word || one.aliases().includes(word);
+  return args.reduce((found, word) => found.commands.find((one) => isCalled(one, word)) ?? found, program);
 }
 
 function missingOption({ options }: Command, { message }: CommanderError): Option | undefined {

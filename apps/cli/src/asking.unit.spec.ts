@@ -39,6 +39,12 @@ describe('a command that needs more than it was given', () => {
     });
   });
 
+  it('asks as well where the command is called by its other name', async () => {
+    const at = desk(() => undefined, { said: 'x' });
+    await at.call('contract', 'confirm', 'tool');
+    expect(at.questions).toHaveLength(1);
+  });
+
   it('asks nobody where nobody sits', async () => {
     const at = desk(SETTLED);
     expect([await at.call('mutations', 'settle', 'mut_1'), at.questions]).toEqual([64, []]);
