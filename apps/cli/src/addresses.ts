@@ -14,11 +14,12 @@ const ADDRESSES = {
   notifierUrl: { flag: '--notifier-url', begins: 'http://', says: 'notifierUrl' },
   issuerUrl: { flag: '--issuer-url', begins: 'http://', says: 'issuerUrl' },
   registry: { flag: '--registry', begins: 'http://', says: 'registryUrl' },
+  brokers: { flag: '--brokers', begins: '', says: 'brokers' },
   databaseUrl: { flag: '--database-url', begins: 'postgres://', says: 'databaseUrl' },
 } as const;
 
 type Name = keyof typeof ADDRESSES;
-type Rules = Readonly<Record<(typeof ADDRESSES)[Name]['says'], Pick<Variable<string | undefined>, 'schema' | 'range'>>>;
+type Rules = Readonly<Record<(typeof ADDRESSES)[Name]['says'], Pick<Variable<unknown>, 'schema' | 'range'>>>;
 
 /** Errors: CliProblem(ADDRESS_INVALID); what may hold a password is not repeated. */
 export function refuseBadAddresses(flags: { readonly [Flag in Name]?: string }, rules: Rules): void {
@@ -33,11 +34,12 @@ export function refuseBadAddresses(flags: { readonly [Flag in Name]?: string }, 
       throw new CliProblem('ADDRESS_INVALID', `${flag}: ${problem.message}`, 'usage', { remedy: `Write ${range}.` });
     const shown = name === 'databaseUrl' || given.includes('@') ? 'what it was given' : JSON.stringify(given);
     throw new CliProblem('ADDRESS_INVALID', `${flag}: ${shown} is no address`, 'usage', {
-      remedy: `Write it as ${begins}host:port.`,
+      remedy: begins === '' ? `Write ${range}.` : `Write it as ${begins}host:port.`,
     });
   }
 }
 
 function isOfKind(begins: (typeof ADDRESSES)[Name]['begins'], address: string): boolean {
+  if (begins === '') return false;
   return (begins === 'http://' ? /^\s*https?:\/\//u : /^\s*postgres(ql)?:\/\//u).test(address) && URL.canParse(address);
 }

@@ -163,7 +163,7 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
       notifier: flags.notifierUrl ?? env.notifierUrl ?? system?.urls.notifier ?? null,
     },
     issuerUrl: flags.issuerUrl ?? env.issuerUrl ?? system?.urls.issuer ?? null,
-    brokers: flags.brokers?.split(',') ?? env.brokers ?? system?.brokers ?? null,
+    brokers: brokersOf(flags, env) ?? system?.brokers ?? null,
     kafkaAs: (user) => kafkaUserOf(user, env, system),
     registryUrl: flags.registry ?? env.registryUrl ?? system?.registryUrl ?? null,
     registryWriter: registryWriterOf(env),
@@ -183,6 +183,10 @@ export function resolveSettings(flags: Flags, environment: NodeJS.ProcessEnv, fo
     tokenFile: flags.tokenFile ?? env.tokenFile ?? null,
     tenant: flags.tenant ?? env.tenant ?? null,
   };
+}
+
+function brokersOf({ brokers }: Flags, env: ConfigOf<typeof CLI_CONFIG>): readonly string[] | undefined {
+  return brokers === undefined ? env.brokers : CLI_CONFIG.brokers.schema.parse(brokers);
 }
 
 function registryWriterOf({

@@ -24,7 +24,7 @@ import { addInit } from './commands/init.command.js';
 import { addItems } from './commands/items.command.js';
 import { addNotifications } from './commands/notifications.command.js';
 import type { Act, Action } from './commands/options.js';
-import { tenantName } from './commands/options.js';
+import { notEmpty, tenantName } from './commands/options.js';
 import { addParked } from './commands/parked.command.js';
 import { addProvision } from './commands/provision.command.js';
 import { addHarness, addReadiness } from './commands/readiness.command.js';
@@ -139,11 +139,11 @@ function withOptions(program: Command, { terminal }: Surroundings): Command {
     .description('What agents did, what can still be undone, and who decides.')
     .version(versionOf(), '--version', 'version of this program')
     .option('--json', 'JSON for scripts instead of tables')
-    .option('--data-dir <folder>', 'data directory of a running development stack')
-    .option('--token <token>', 'bearer token')
+    .option('--data-dir <folder>', 'data directory of a running development stack', notEmpty)
+    .option('--token <token>', 'bearer token', notEmpty)
     .option('--token-file <file>', 'file that holds one')
     .option('--tenant <tenant>', 'tenant to ask about; * for all', tenantName)
-    .option('--as <subject>', "development: ask the stack's issuer for a token of this person")
+    .option('--as <subject>', "development: ask the stack's issuer for a token of this person", notEmpty)
     .option('--roles <roles>', 'development: its roles, separated by commas')
     .option('--contracts-url <url>', 'contract registry')
     .option('--ledger-url <url>', 'mutation ledger')
@@ -151,9 +151,9 @@ function withOptions(program: Command, { terminal }: Surroundings): Command {
     .option('--budget-url <url>', 'budget accountant')
     .option('--notifier-url <url>', 'notifier')
     .option('--issuer-url <url>', 'development issuer of tokens')
-    .option('--brokers <list>', 'Kafka brokers, host:port with commas')
+    .option('--brokers <list>', 'Kafka brokers, host:port with commas', notEmpty)
     .option('--registry <url>', 'schema registry')
-    .option('--log-id <id>', 'id of the logs')
+    .option('--log-id <id>', 'id of the logs', notEmpty)
     .option('--database-url <url>', 'database of the service that owns a log')
     .exitOverride()
     .configureOutput({

@@ -525,6 +525,19 @@ describe('a call that cannot work', () => {
     expect(asked).toEqual([]);
   });
   it.each([
+    ...['--log-id', '--as', '--brokers', '--token', '--data-dir'].flatMap((flag) => [
+      [flag, ''],
+      [flag, ' '],
+    ]),
+  ])('refuses %s %j as empty before it asks anybody', async (flag, value) => {
+    const { call, note, asked } = desk({});
+    expect(await call('recoveries', 'list', flag, value)).toBe(EXIT_CODES.usage.code);
+    expect(note()).toMatch(new RegExp(`^CALL_INVALID: option '${flag} .*It is empty`, 'u'));
+    expect(asked).toEqual([]);
+  });
+  it.each([
+    ['--brokers', 'nonsense', '"nonsense" is no address\nWhat to do: Write host:port, several separated by commas.'],
+    ['--brokers', 'a:1,b', '"a:1,b" is no address\nWhat to do: Write host:port, several separated by commas.'],
     ['--recoveries-url', 'notaurl', '"notaurl" is no address\nWhat to do: Write it as http://host:port.'],
     ['--registry', 'localhost:8081', '"localhost:8081" is no address\nWhat to do: Write it as http://host:port.'],
     [
