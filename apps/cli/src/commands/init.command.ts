@@ -1,6 +1,6 @@
 // recourse init: a folder with an agent, the tool it acts through, a worker that undoes what it did, and their contracts.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { manifestOf } from '../init/manifest.js';
@@ -44,12 +44,12 @@ function init(session: Session, folder: string, sdk: string): Promise<undefined>
       remedy: 'Name another folder; it is made where it is not there.',
     });
   const archives = archivesIn(sdk);
-  mkdirSync(folder, { recursive: true });
-  cpSync(TEMPLATE, folder, { recursive: true });
   const manifest = manifestOf(basename(folder), archives, versionsOfTools());
-  put(folder, 'package.json', `${JSON.stringify(manifest, null, 2)}\n`);
-  put(folder, '.gitignore', IGNORED);
-  put(folder, '.env', `RECOURSE_DATA_DIR=${JSON.stringify(session.settings.dataDir ?? DATA_DIR)}\n`);
+  layOut(folder, {
+    'package.json': `${JSON.stringify(manifest, null, 2)}\n`,
+    '.gitignore': IGNORED,
+    '.env': `RECOURSE_DATA_DIR=${JSON.stringify(session.settings.dataDir ?? DATA_DIR)}\n`,
+  });
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
@@ -78,6 +78,23 @@ function versionsOfTools(): Readonly<Record<string, string>> {
   return devDependencies;
 }
 
-function put(folder: string, name: string, text: string): void {
-  writeFileSync(join(folder, name), text);
+/** Errors: CliProblem(FOLDER_UNWRITABLE). */
+function layOut(folder: string, files: Readonly<Record<string, string>>): void {
+  try {
+    makeFolder(folder);
+    cpSync(TEMPLATE, folder, { recursive: true });
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  } catch (cause) {
+    throw new CliProblem('FOLDER_UNWRITABLE', `${folder} cannot be made, or not be written`, 'usage', {
+      cause,
+      remedy: 'Name a folder you may write to.',
+    });
+  }
+}
+
+/** Level by level: Node's own recursive mkdir never returns for a place like /proc/x that exists and takes no folders. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
 }

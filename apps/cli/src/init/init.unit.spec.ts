@@ -56,4 +56,15 @@ describe('recourse init', () => {
     expect(unpacked.note()).toMatch(/SDK_NOT_PACKED[^]*npm run pack:sdk/);
     expect(readdirSync(scratch)).toEqual(['sdk']);
   });
+
+  it.each([
+    ['below a file', 'plain/agent'],
+    ['where nobody may make a folder', '/proc/recourse-agent'],
+  ])('%s says that it cannot write there, and ends', async (_, folder) => {
+    writeFileSync(join(scratch, 'plain'), 'x');
+    const { call, note } = atDesk();
+    expect(await call('init', folder, '--sdk', 'sdk')).toBe(64);
+    expect(note()).toMatch(/^FOLDER_UNWRITABLE: [^]*What to do: Name a folder you may write to\.$/u);
+    expect(readdirSync(scratch).sort()).toEqual(['plain', 'sdk']);
+  });
 });
