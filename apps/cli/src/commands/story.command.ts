@@ -25,7 +25,7 @@ import { openedBy } from '../story/opened.js';
 import { settingsIn } from '../story/settings.js';
 import { STORY_LOGS, tenantsOf } from '../story/selection.js';
 import { WORDS } from '../story/sentences.js';
-import { storyOf, titleOf } from '../story/story.js';
+import { countedIn, storyOf, titleOf } from '../story/story.js';
 import type { Story, StoryLine } from '../story/story.js';
 import { cluster, dumpIn, proofTrustIn, trustOf, WITNESS_KEY } from './audit-trust.js';
 import type { TrustOptions } from './audit-trust.js';
@@ -222,7 +222,7 @@ function storyText({ about, lines }: Story): string {
       `     ${placeOf(line)}`,
     ]),
     '',
-    `${String(lines.length)} records; ${String(lines.filter(({ is_decision }) => is_decision).length)} are what people decided.`,
+    countedIn(lines),
   ].join('\n');
 }
 

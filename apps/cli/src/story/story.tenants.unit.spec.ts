@@ -45,7 +45,10 @@ describe('a run whose name several tenants have', () => {
 
   it('is told of the one that is named, which stands in its head line, its page and its packet', async () => {
     const { code, out } = await story('--tenant', 'evil', '--packet', 'evil.json', '--html', 'evil.html');
-    expect([code, out]).toEqual([0, expect.stringMatching(/^Story of run run-1 of tenant evil\n[^]*\n2 records/u)]);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^Story of run run-1 of tenant evil\n[^]*\n2 lines of 2 records/u),
+    ]);
     expect(readFileSync(join(folder, 'evil.html'), 'utf8')).toContain('<h1>Story of run run-1 of tenant evil</h1>');
     expect(readFileSync(join(folder, 'evil.json'), 'utf8')).toContain('"tenant": "evil"');
     const { call, out: checked } = desk(table({}), { environment: {}, folder });

@@ -45,6 +45,13 @@ export type StoryLine = Story['lines'][number];
 export const titleOf = ({ kind, id, tenant }: Story['about']): string =>
   `Story of ${kind} ${id}${tenant === undefined ? '' : ` of tenant ${tenant}`}`;
 
+/** How long a story is: a record about several things is told in a line for each. */
+export function countedIn(lines: readonly StoryLine[]): string {
+  const records = new Set(lines.map(({ record_hash }) => record_hash)).size;
+  const decisions = lines.filter(({ is_decision }) => is_decision).length;
+  return `${lines.length} lines of ${records} records; ${decisions} lines are what people decided.`;
+}
+
 /** The story, with the records it is told from; null where the logs hold nothing under that name, or several tenants have it and none is named. */
 export function storyOf(
   records: readonly Accepted[],

@@ -4,7 +4,7 @@ import type { Accepted } from '../audit/accepted.js';
 import { openedIn } from './opened.js';
 import { tenantsOf } from './selection.js';
 import { storyHtml } from './story.html.js';
-import { storyOf, storyShape } from './story.js';
+import { countedIn, storyOf, storyShape } from './story.js';
 import type { Story } from './story.js';
 
 const payload = (value: unknown): object => ({ encoding: 'plain', body: Buffer.from(JSON.stringify(value)) });
@@ -292,6 +292,13 @@ describe('the story of a mutation', () => {
       record_hash: fallen.hash,
     });
     expect(lines.find(({ type }) => type === 'MutationPlanned')?.index).toBeNull();
+  });
+
+  it('counts lines and the records they are of: one about several things is told in a line for each', () => {
+    const [line] = lines.filter(({ type }) => type === 'MutationsFell');
+    const other = lines.filter(({ is_decision }) => is_decision).slice(0, 1);
+    const two = line === undefined ? [] : [line, { ...line, index: 2 }];
+    expect(countedIn([...two, ...other])).toBe('3 lines of 2 records; 1 lines are what people decided.');
   });
 
   it('says what is sealed by its hash, and opens it for whoever was shown it', () => {
