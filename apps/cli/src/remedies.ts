@@ -11,7 +11,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
     'Ask for a token with one of the two; on a development stack: --roles contract_editor, or --roles approver.',
   TENANT_FOREIGN:
     'Use a token of that tenant. On a development stack --tenant <tenant> asks for one; --as without --tenant asks for all tenants, which only administrators and auditors speak for.',
-  TENANT_REQUIRED: 'Add --tenant <tenant>: what you speak for is all tenants, and this is about one of them.',
+  TENANT_REQUIRED:
+    'Add --tenant <tenant> (on the stack of `npm start`: --tenant demo): what you speak for is all tenants, and this is about one of them.',
   SELF_APPROVAL:
     'Somebody else has to decide: neither the agent nor the person it acted for. On a development stack: --as <subject>.',
   APPROVER_NOT_A_PERSON: 'Use the token of a person.',
