@@ -1,7 +1,7 @@
 // The shape of a contract for people and editors: what each field means, and the published JSON Schema.
 import type { Json } from '@recourse/kernel';
 import { z } from 'zod';
-import { contractSchema } from './shape.js';
+import { contractSchema, DIMENSIONS } from './shape.js';
 import type { Contract } from './shape.js';
 
 /** Version of the published schema; a field that is added raises the second number, one that is removed the first. */
@@ -54,7 +54,7 @@ export const CONTRACT_FIELD_DOCS: Readonly<Record<keyof Contract, string>> = {
     'Why nothing is looked at before it is undone: nobody else can change what the reversal touches. In place of a stale_check.',
   verification: 'Observation and CEL condition (observed, bound) that must hold afterwards, by another capability.',
   blast_radius: 'Caps per run: calls, value, subjects; and the scope of one call.',
-  consequence: 'Per budget dimension a CEL expression over args and result: what a call consumes.',
+  consequence: `Per budget dimension (${DIMENSIONS.join(', ')}) a CEL expression over args and result: what a call consumes.`,
   idempotency: 'How the provider deduplicates, and for how many milliseconds it keeps a key.',
   subject: 'JSON pointer into the arguments: the business subject.',
   value: 'Money a call moves: pointer to minor units, and a currency or a pointer to one.',
