@@ -41,6 +41,8 @@ export class LogFollower implements FollowedPartition {
   #headOffset = -1;
   #voids = NO_VOIDS;
   #isCut = false;
+  /** Its end was not reached: a head that is not there yet is not gone. */
+  #isHalfRead = false;
   #gapAt: number | null = null;
   /** Where the log began as it was last read from its start. */
   #low = 0;
@@ -87,6 +89,7 @@ export class LogFollower implements FollowedPartition {
     this.#isCut = false;
     if (this.#offset < low) this.#gapAt = this.#offset = low;
     let count = 0;
+    this.#isHalfRead = true;
     while (this.#offset < high) {
       const batch = await reader.read(topic, partition, this.#offset);
       await this.#take(batch.records);
@@ -94,6 +97,7 @@ export class LogFollower implements FollowedPartition {
       if (batch.nextOffset <= this.#offset && batch.records.length === 0) throw handsOutNothing(this, this.#offset);
       this.#offset = Math.max(this.#offset, batch.nextOffset);
     }
+    this.#isHalfRead = false;
     return count;
   }
 
@@ -134,13 +138,16 @@ export class LogFollower implements FollowedPartition {
     const { topic, partition, voidsPermilleMax } = this.options;
     const here = { topic, partition };
     const rate = isAboveRate(this.#voids, voidsPermilleMax);
+    const findings = this.#verifier.report().findings;
     return [
-      ...this.#verifier.report().findings.map((finding) => ({
-        ...here,
-        kind: finding.kind,
-        seq: 'seq' in finding ? finding.seq : null,
-        offset: 'offset' in finding ? finding.offset : null,
-      })),
+      ...findings
+        .filter(({ kind }) => kind !== 'cut_tail' || !this.#isHalfRead)
+        .map((finding) => ({
+          ...here,
+          kind: finding.kind,
+          seq: 'seq' in finding ? finding.seq : null,
+          offset: 'offset' in finding ? finding.offset : null,
+        })),
       ...(this.#gapAt === null ? [] : [{ ...here, kind: 'gap' as const, seq: null, offset: this.#gapAt }]),
       ...(rate ? [{ ...here, kind: 'void_rate' as const, seq: null, offset: null }] : []),
     ];

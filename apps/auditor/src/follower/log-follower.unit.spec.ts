@@ -47,3 +47,15 @@ describe('the front of a log', () => {
     expect(cluster.alarms()).toEqual([GAP]);
   });
 });
+
+describe('a log that is read anew', () => {
+  it('is not taken for cut where the broker failed before its end was read', async () => {
+    const cluster = await signedCluster();
+    await cluster.restart({ withoutTrees: true });
+    cluster.handsOutNothing = true;
+    await cluster.turn();
+    cluster.handsOutNothing = false;
+    await cluster.turn();
+    expect(cluster.alarms()).toEqual([]);
+  });
+});
