@@ -1,5 +1,4 @@
-// The three kinds of wrong (docs/design/style.md, section 3): rejections are values, failures carry a code from one table,
-// invariants are thrown and handled by nobody.
+// The three kinds of wrong (docs/design/style.md, section 3): rejections as values, coded failures, broken invariants.
 
 /** A coded refusal: a fact about the world, with what the caller needs to act on it. */
 export interface Rejection<Code extends string = string> {
@@ -117,8 +116,7 @@ export const FAILURES = {
   HEADS_NOT_KEPT: {
     retry: 'backoff',
     httpStatus: 503,
-    summary:
-      'The auditor cannot write `heads.notes`: its disk is full, or takes nothing. Heads stand in their log, and alarms are raised meanwhile. Make space: the file goes on with the next heads.',
+    summary: 'The auditor cannot write `heads.notes`; heads are logged, alarms raised all the same. Look at the disk.',
   },
   PARTITION_COUNT_CHANGED: {
     retry: 'never',
