@@ -17,7 +17,8 @@ export class LogView implements BroadcastView {
   /** Seq up to which each partition is folded; its log may have been read further. */
   #folded: number[] = [];
   #logs: OwnLog[];
-  #busy: Promise<void> | null = null;
+  /** What is being taken, by partition: one is read after the other only within its own log. */
+  readonly #busy = new Map<number, Promise<void>>();
 
   constructor(
     readonly spec: ViewSpec,
@@ -52,18 +53,20 @@ export class LogView implements BroadcastView {
 
   /** Takes what the service has just fetched as an input: it need not be read again. What does not continue the view is left to a refresh. */
   offer(batch: Omit<FetchedBatch, 'topic'>): void {
-    if (this.#busy === null) void this.#take(batch).catch(() => undefined);
+    if (!this.#busy.has(batch.partition)) void this.#take(batch).catch(() => undefined);
   }
 
   /** Takes what was read for this view. Errors: those of the registry. */
   async take(batch: Omit<FetchedBatch, 'topic'>): Promise<void> {
-    while (this.#busy !== null) await this.#busy.catch(() => undefined);
+    const { partition } = batch;
+    for (let busy = this.#busy.get(partition); busy !== undefined; busy = this.#busy.get(partition))
+      await busy.catch(() => undefined);
     await this.#take(batch);
   }
 
   /** Resolves when nothing is being taken. */
   async settled(): Promise<void> {
-    while (this.#busy !== null) await this.#busy.catch(() => undefined);
+    while (this.#busy.size > 0) await Promise.allSettled(this.#busy.values());
   }
 
   async close(): Promise<void> {
@@ -77,11 +80,11 @@ export class LogView implements BroadcastView {
     const busy = log.take(batch).then((accepted) => {
       this.#fold(partition, accepted);
     });
-    this.#busy = busy;
+    this.#busy.set(partition, busy);
     try {
       await busy;
     } finally {
-      if (this.#busy === busy) this.#busy = null;
+      if (this.#busy.get(partition) === busy) this.#busy.delete(partition);
     }
   }
 

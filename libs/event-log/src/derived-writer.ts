@@ -12,6 +12,7 @@ import { BackgroundLoop } from './background.js';
 import { holdsPosition } from './input-cut.js';
 import type { BatchSealer, LogPosition, OwnLogOptions } from './own-log.js';
 import { OwnLog } from './own-log.js';
+import type { Landed } from './own-news.js';
 import type { AcceptedRecord, Derived, Doc } from './service-core.js';
 import type { PartitionStore, ProjectedHead } from './store.port.js';
 
@@ -24,6 +25,8 @@ export interface DerivedWriterOptions {
   readonly store: PartitionStore;
   readonly clock: Clock;
   readonly onError: (cause: unknown) => void;
+  /** Records landed in the derived log. */
+  readonly onLanded?: (landed: Landed) => void;
 }
 
 /** Records that were just accepted in the source log, and where they stand. */
@@ -198,6 +201,7 @@ export class DerivedWriter {
   async #append(owed: readonly Owed[]): Promise<void> {
     for (let at = 0; at < owed.length;) {
       const { batch, taken } = this.#batchOf(owed, at);
+      const { offset } = this.#derived.position;
       const judgement = await this.#derived.append(batch);
       if (judgement === 'log_cut')
         throw new Failure('LOG_CUT', `${this.options.derivedTopic} is shorter than what was appended`);
@@ -205,7 +209,13 @@ export class DerivedWriter {
       at += taken;
       const last = owed[at - 1];
       if (last !== undefined) this.#written = { seq: last.seq, index: last.index };
+      this.#tell(offset, batch);
     }
+  }
+
+  #tell(offset: number, { outgoing: records }: BatchSealer): void {
+    const { derivedTopic: topic, log, onLanded } = this.options;
+    onLanded?.({ topic, partition: log.partition, offset, records });
   }
 
   /** As many as fit one produce request (L4), one at least. */

@@ -36,6 +36,7 @@ import { Originals } from './originals.js';
 import { smallerPart } from './overfull.decisions.js';
 import { OwnLog } from './own-log.js';
 import type { BatchSealer, OwnLogOptions, PlacedRecord } from './own-log.js';
+import type { Landed } from './own-news.js';
 import type { ParkedOrigin } from './parking.decisions.js';
 import { Projector } from './projector.js';
 import { Reactor } from './reactor.js';
@@ -113,6 +114,8 @@ export interface PartitionLoopOptions {
   readonly onPositioned: () => void;
   /** A lane of the queue is long, or short again: `isUnderPressure` says whose inputs wait. */
   readonly onPressure: () => void;
+  /** Records landed in the log, or in the one derived from it. */
+  readonly onLanded?: (landed: Landed) => void;
   readonly onEvent?: (event: LoopEvent) => void;
 }
 
@@ -549,6 +552,8 @@ export class PartitionLoop {
     this.#obligations.owe(sealer.accepted);
     this.#derived?.offer({ from: { head: sealer.from, offset }, to: this.#log.position, records: sealer.accepted });
     this.#announce(sealer, result.ends, overlay);
+    const { partition, onLanded } = this.options;
+    onLanded?.({ topic: this.#core.log, partition, offset, records: sealer.outgoing });
   }
 
   #announce(sealer: BatchSealer, ends: readonly number[], overlay: Overlay): void {
@@ -876,7 +881,7 @@ export class PartitionLoop {
   }
 
   #makeDerived(log: Omit<OwnLogOptions, 'topic'>): DerivedWriter | null {
-    const { core, derivedStore, clock } = this.options;
+    const { core, derivedStore, clock, onLanded } = this.options;
     if (core.derived === undefined) return null;
     if (derivedStore === undefined)
       throw new InvariantViolation('derived', 'a derived log needs a store for its position', 'partition');
@@ -891,6 +896,7 @@ export class PartitionLoop {
       onError: (cause) => {
         this.#report('derive', cause);
       },
+      ...(onLanded === undefined ? {} : { onLanded }),
     });
   }
 

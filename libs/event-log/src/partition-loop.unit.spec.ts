@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { GateVerdict } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
-import { countingCore, LOG, LoopWorld, WIRE } from './loop.testing.js';
+import { countingCore, LOG, LOG_ID, LoopWorld, WIRE } from './loop.testing.js';
 import type { Statement } from './loop.testing.js';
+import { OwnLog } from './own-log.js';
 import { REDIRECTED } from './parking.decisions.js';
 import { MemoryKeyStore } from './sealing/key-store.memory.js';
 import type { KeyStore } from './sealing/key-store.port.js';
@@ -23,6 +24,8 @@ const recorded =
   (...expected: readonly string[]) =>
   async (): Promise<boolean> =>
     (await world.statements()).join() === [...expected].sort().join();
+/** A log that others write. */
+const OTHERS = 'recourse.contracts';
 /** A verdict for the next `times` appends of the own log by somebody. */
 function onAppend(verdict: GateVerdict, times = 1, actor = 'a'): void {
   let left = times;
@@ -122,7 +125,7 @@ describe('views that a decision wants read to their end', () => {
     /** By event, as it was decided last: what lacks is decided again. */
     const made = new Map<string, readonly [isFresh: boolean, position: number]>();
     const plain = countingCore({
-      views: [{ name: 'stated', topic: LOG, fold: ({ seq }) => [['last', { seq }]] }],
+      views: [{ name: 'heard', topic: OTHERS, fold: () => [] }],
     });
     const core: ServiceCore = {
       ...plain,
@@ -131,11 +134,15 @@ describe('views that a decision wants read to their end', () => {
         const isNewest = input.body['source'] === 'newest';
         if (isNewest) context.views.readToEnd();
         const decision = plain.decide(context, input);
-        made.set(String(input.body['event_id']), [isNewest, context.views.view('stated').position(context.partition)]);
+        made.set(String(input.body['event_id']), [isNewest, context.views.view('heard').position(0)]);
         return decision;
       },
     };
     const aged = await new LoopWorld(core, { viewAgeMs: 1_000_000 }).prepare();
+    const others = new OwnLog({
+      ...{ kafka: aged.broker.forActor('others'), codecs: aged.codecs, logId: LOG_ID },
+      ...{ topic: OTHERS, partition: 0, partitionCount: 1 },
+    });
     try {
       await aged.start('a');
       for (const [id, source] of [
@@ -145,12 +152,15 @@ describe('views that a decision wants read to their end', () => {
       ] as const) {
         await aged.state([{ ref: 'r1', id, source }]);
         await aged.until(`statement ${id}`, async () => (await aged.statements()).includes(`r1:${id}`));
+        const news = others.seal(0);
+        news.add({ type: 'Progress', body: { cursors: [], reacted_seq: 0 } }, 'progress');
+        expect(await others.append(news)).toBe('accepted');
       }
-      // Each batch is a Progress and a statement: the third is decided over four records, the second over what was there at the first.
+      // Others append a record after each: the third is decided over both of them, the second over what was there at the first.
       expect([...made]).toEqual([
         ['1', [false, 0]],
         ['2', [false, 0]],
-        ['3', [true, 4]],
+        ['3', [true, 2]],
       ]);
     } finally {
       await aged.stop();

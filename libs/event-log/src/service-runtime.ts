@@ -6,6 +6,7 @@
 //   R1. After every join everything is paused until each loop has read its own log's tail and says where its inputs go on.
 //   R2. Loops that share a broadcast partition keep their own positions: the consumer is at the lowest, each drops below its own.
 //   R3. The group may be wrong about owners; the chain makes that harmless, so nothing here waits for others to stop.
+//   R4. What this process appended comes back from the broker as well: who stands right before it takes it at once, nobody else is told.
 import { Failure, partitionForKey, systemClock } from '@recourse/kernel';
 import type { Clock } from '@recourse/kernel';
 import { createCodecs } from '@recourse/messages';
@@ -18,6 +19,8 @@ import { backoffMs } from './loop.decisions.js';
 import { PartitionLoop } from './partition-loop.js';
 import { Peers } from './peers.js';
 import type { PeersOptions } from './peers.js';
+import { asFetched } from './own-news.js';
+import type { Landed } from './own-news.js';
 import type { LoopEvent, LoopHealth, LoopSettings } from './partition-loop.js';
 import type { Sealing } from './sealing/sealing.js';
 import type { BroadcastView, ServiceCore, ViewSpec } from './service-core.js';
@@ -318,6 +321,9 @@ class Runtime implements ServiceRuntime {
       onPressure: () => {
         this.#relieve(loop.inputPartitions());
       },
+      onLanded: (landed) => {
+        this.#onLanded(landed);
+      },
       ...(onEvent === undefined
         ? {}
         : {
@@ -338,6 +344,19 @@ class Runtime implements ServiceRuntime {
       if (loop.expected(batch.topic, batch.partition) !== undefined && loop.offer(batch) === 'seek') mustSeek = true;
     }
     if (mustSeek) this.#position([{ topic: batch.topic, partition: batch.partition }]);
+  }
+
+  /** Hands on what landed in a log that is read here too; whoever stands elsewhere, or has too much, hears of it from the broker. */
+  #onLanded(landed: Landed): void {
+    const { topic, partition, offset } = landed;
+    const views = this.#views.all().filter(({ spec }) => spec.topic === topic);
+    const loops = this.loops().filter(
+      (loop) => loop.expected(topic, partition) === offset && !loop.isUnderPressure(topic),
+    );
+    if (views.length + loops.length === 0) return;
+    const batch = asFetched(landed, this.#clock.now());
+    for (const view of views) view.offer(batch);
+    for (const loop of loops) loop.offer(batch);
   }
 
   /** Seeks each partition to the lowest position a positioned loop wants, and lets it flow. */

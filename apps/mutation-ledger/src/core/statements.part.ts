@@ -113,6 +113,8 @@ export function onFall(
   readUpTo(context, 'fallen', input);
   const falling = fallen.map((about) => fallingIn(context.state, about));
   const bindings = falling.flatMap((one) => one.bindings);
+  // Every partition hears of every fall, and nearly always nothing of it was derived from one.
+  if (bindings.length === 0) return NOTHING;
   const records = asManyAsFit(policy.effectsMax, (count) => {
     const reached = decideFalls(falling, input, count);
     const fared = falling.flatMap((one, at) => withFates(context, reached[at] ?? [], one.bindings, () => bindings));
