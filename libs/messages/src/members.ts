@@ -40,8 +40,16 @@ export type Announced = Omit<NoticeOf<RollbackAnnounced>, 'members'> & Omit<Roll
 /** A rolled-back commit that came to rest, with what its notice says of all. */
 export type Settled = Omit<NoticeOf<RollbackSettled>, 'members'> & SettledCommit;
 
-/** What a record says of each mutation that fell, in its order. */
-export function fallenIn({ contracts, members, ...common }: Omit<MutationsFell, ChainField>): readonly Fallen[] {
+/** The record that was taken apart last: each fold of it asks for the same. */
+let last: { readonly record: object; readonly fallen: readonly Fallen[] } | null = null;
+
+/** What a record says of each mutation that fell, in its order. Nobody changes what was read. */
+export function fallenIn(record: Omit<MutationsFell, ChainField>): readonly Fallen[] {
+  if (last?.record !== record) last = { record, fallen: apart(record) };
+  return last.fallen;
+}
+
+function apart({ contracts, members, ...common }: Omit<MutationsFell, ChainField>): readonly Fallen[] {
   return members.map(({ contract, root, ...member }) => ({
     ...common,
     ...member,

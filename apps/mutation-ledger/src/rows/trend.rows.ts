@@ -3,7 +3,8 @@ import { row, foldEach } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import { personKey } from '@recourse/kernel';
 import { fallenIn } from '@recourse/messages';
-import type { Admission, Evidence } from '@recourse/messages';
+import type { Admission, Evidence, MutationsFell } from '@recourse/messages';
+import type { Body } from '../rules/record.messages.js';
 import { accepted, counted, trendKey, trendsOf } from '../rules/trend/trend.decisions.js';
 import type { TrendDoc, TrendOf } from '../rules/trend/trend.messages.js';
 import type { Fold } from './fold.js';
@@ -58,11 +59,19 @@ function counting(
   );
 }
 
+/** Those that count: an event counts once for an agent, however many of its effects fell together. */
+function countedIn(body: Body<MutationsFell>): readonly Fallen[] {
+  const counts = new Map<string, Fallen>();
+  for (const { tenant, execution, evidence, admission } of fallenIn(body))
+    counts.set(`${String(admission.trend_window_ms)} ${execution.agent_id}`, {
+      ...{ tenant, agent: execution.agent_id, evidence, admission },
+    });
+  return [...counts.values()];
+}
+
 export const TREND_FOLD = {
   MutationsFell: (body, state, { decidedAt: at }) =>
-    foldEach(state, fallenIn(body), ({ execution: { agent_id: agent }, ...fallen }, rows) =>
-      counting(rows, { ...fallen, agent }, at),
-    ),
+    foldEach(state, countedIn(body), (fallen, rows) => counting(rows, fallen, at)),
   CheckpointRolledBack: ({ agent_id: agent, ...fallen }, state, { decidedAt: at }) =>
     counting(state, { ...fallen, agent }, at),
   TrendRose: ({ trend_id, run_id, owner, deadline_at, ...of }, state, { decidedAt: at }) => {

@@ -7,7 +7,7 @@
 //   R2. The usual rate is that of the older windows, so a slow climb does not become usual while it lasts.
 //   R3. Few are no rise, whatever they were before: below the least of a window, and within chance of the usual rate, nobody is asked.
 //   R4. One alert at a time. Once a person has looked at it, the rate of then is the usual one.
-import { deriveId, isAmong, isPerson, personKey } from '@recourse/kernel';
+import { deriveId, isAmong, isPerson, keptIds, personKey } from '@recourse/kernel';
 import type { Evidence, Fallen, ReviewTrend } from '@recourse/messages';
 import { OWNER_OF_TRENDS } from '../owners.js';
 import { record } from '../record.messages.js';
@@ -34,8 +34,10 @@ export interface Rise {
   readonly usual: number;
 }
 
+const idOfTrend = keptIds('trd');
+
 export function trendKey({ scope, tenant, name }: TrendOf): string {
-  return deriveId('trd', scope, tenant, name);
+  return idOfTrend(scope, tenant, name);
 }
 
 /** Limits of one partition. */
