@@ -628,7 +628,7 @@ export const BREAKS: readonly Break[] = [
     requirement: 'P11/dump-signatures',
     spec: 'apps/cli/src/audit/dump-signatures.unit.spec.ts',
     test: 'a dump of a signed log holds what nobody vouches for as it lies, and its manifest and report say what counts by the keyring',
-    file: 'apps/cli/src/audit/topics.ts',
+    file: 'apps/cli/src/audit/partition-reading.ts',
     find: 'signing === null ? null : storedSieve(of, signing)',
     replace: 'signing === null ? null : storedSieve({ topic: "none", partition: of.partition }, signing)',
   },

@@ -195,12 +195,12 @@ function alteredNeighbour(one: Stranger): Finding {
 
 /** What only a head that somebody kept shows; what the records themselves show already is not said twice. */
 function againstHeads(inPlace: readonly Finding[], evidence: Evidence): readonly Finding[] {
-  const { accepted, headOffset, strangers, contradiction, shift, highestKnown, highestVoid, lastGood } = evidence;
+  const { accepted, headOffset, contradiction, shift, highestKnown, lastGood } = evidence;
   const isNamed = (seq: number): boolean => inPlace.some((finding) => 'seq' in finding && finding.seq === seq);
   if (contradiction !== null) return isNamed(contradiction.known.seq) ? [] : [contradicted(contradiction, evidence)];
   if (evidence.stoppedAt !== null) return [];
   const moved = shift === null || inPlace.length > 0 ? [] : [shift];
-  const reached = Math.max(accepted, highestVoid, ...strangers.map(({ seq }) => seq), ...ends(inPlace));
+  const reached = reachOf(evidence, inPlace);
   if (reached < highestKnown) return [...moved, { kind: 'cut_tail', seq: reached + 1, lastSeq: highestKnown }];
   // What a head commits to is there, and void: another record stands before it in its place.
   if (accepted < highestKnown && inPlace.length === 0) {
@@ -209,6 +209,14 @@ function againstHeads(inPlace: readonly Finding[], evidence: Evidence): readonly
       : [{ kind: 'rewritten', seq: accepted, offset: headOffset }];
   }
   return moved;
+}
+
+/** The highest place of which something is there, accepted or not, or is found. */
+export function reachOf(
+  { accepted, highestVoid, strangers }: Pick<Evidence, 'accepted' | 'highestVoid' | 'strangers'>,
+  findings: readonly Finding[],
+): number {
+  return Math.max(accepted, highestVoid, ...strangers.map(({ seq }) => seq), ...ends(findings));
 }
 
 function ends(findings: readonly Finding[]): readonly number[] {

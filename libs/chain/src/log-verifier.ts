@@ -10,8 +10,8 @@ import { FRAME_SIZE, readHead, schemaIdOf } from './framing.js';
 import { ChainReader } from './acceptance.js';
 import type { FingerprintOf, Head, RawRecord } from './acceptance.js';
 import { leafHash } from './leaf.js';
-import { findingsOf } from './log-findings.js';
-import type { Finding, KnownHead, Stranger } from './log-findings.js';
+import { findingsOf, reachOf } from './log-findings.js';
+import type { Evidence, Finding, KnownHead, Stranger } from './log-findings.js';
 import { HeadWatch } from './head-watch.js';
 import { MerkleTree } from './merkle.js';
 import { StrangerList, STRANGERS_MAX } from './stranger-list.js';
@@ -54,6 +54,8 @@ export interface LogReport {
   readonly findings: readonly Finding[];
   /** Pieces of evidence beyond those that are kept. */
   readonly unlisted: number;
+  /** The highest place that the findings speak of, or that is there; without findings that of the head. Infinite where the reading stopped. */
+  readonly reached: number;
 }
 
 /** Void records that may still be followed: a rival's batch is never longer. */
@@ -133,7 +135,29 @@ export class LogVerifier {
 
   report(): LogReport {
     if (this.#stopped !== null) this.#judgeStopped(this.#stopped);
-    const findings = findingsOf({
+    const evidence = this.#evidence();
+    const findings = findingsOf(evidence);
+    const told = findings.length === 0 ? this.head.seq : reachOf(evidence, findings);
+    return {
+      head: this.head,
+      accepted: this.#accepted,
+      voids: this.#voids,
+      root: this.#tree?.root() ?? null,
+      peaks: this.#tree?.peaks ?? null,
+      findings,
+      unlisted: this.#unreadableMore + this.#strangers.unlisted,
+      reached: this.#stopped === null ? told : Infinity,
+    };
+  }
+
+  /** Hash of the accepted record at a place; null where there is none, or it was not read here. The bytes are the caller's to read, not to keep. */
+  hashAt(seq: number): Buffer | null {
+    if (seq < 1 || seq > this.head.seq) return null;
+    return this.#leaves.at(seq - 1 - (this.#start - this.#leavesBefore()));
+  }
+
+  #evidence(): Evidence {
+    return {
       accepted: this.head.seq,
       headOffset: this.headOffset,
       strangers: this.#strangers.kept,
@@ -144,15 +168,6 @@ export class LogVerifier {
       highestKnown: this.#heads.highest,
       lastGood: this.#heads.lastGood,
       highestVoid: this.#highestVoid,
-    });
-    return {
-      head: this.head,
-      accepted: this.#accepted,
-      voids: this.#voids,
-      root: this.#tree?.root() ?? null,
-      peaks: this.#tree?.peaks ?? null,
-      findings,
-      unlisted: this.#unreadableMore + this.#strangers.unlisted,
     };
   }
 
@@ -221,7 +236,7 @@ export class LogVerifier {
   #isKnown(seq: number, hash: Buffer, leader: string): boolean {
     if (seq === 0 && hash.equals(this.check.genesis.hash)) return true;
     if (seq >= 1 && seq <= this.head.seq) {
-      const leaf = this.#leaves.at(seq - 1 - (this.#start - this.#leavesBefore()));
+      const leaf = this.hashAt(seq);
       if (leaf === null ? seq <= this.#start : leaf.equals(hash)) return true;
     }
     return this.#voidLinks.has(leader);

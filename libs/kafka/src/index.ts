@@ -35,6 +35,7 @@ export type { KafkaAccess } from './access.js';
 export { createKafka } from './create.kafka.js';
 export { SIGNATURE, SIGNATURE_BYTES_MAX } from './signed/signature.js';
 export { siftStored, signedKafka, storedSieve } from './signed/signed.kafka.js';
+export { batchSize } from './signed/sifting.js';
 export type { Signing } from './signed/signing.js';
 export { signingFrom, signingPlacesGiven, signingPlacesIn } from './signed/signing-files.js';
 export type { SigningPlaces } from './signed/signing-files.js';

@@ -2,6 +2,7 @@ export * from './generated/index.js';
 export { VERBS } from './generated/verbs.js';
 export type { Verb, VerbField } from './verb.js';
 export { ownerOfLog, recordsOf, shortName } from './catalogue.js';
+export { bodyReader } from './body-reader.js';
 export { createCodecs, recordOf } from './codecs.js';
 export { BodyUnfit } from './writers.js';
 export type { BadReason, Codecs, Decoded, SchemaSource } from './codecs.js';

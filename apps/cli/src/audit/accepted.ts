@@ -92,12 +92,12 @@ function* verified(of: GenesisOf, records: Iterable<StoredRecord>, codecs: Codec
 
 /**
  * What takes nothing out of a chain silences no story: what a stranger put beside it, or a log that is not there. Both are `audit verify`'s
- * to tell of, as is a log that the reader has no right to see, and which a story is told without.
+ * to tell of, as is a log that the reader has no right to see, and which a story is told without, and what only other logs say of one.
  */
-const BESIDE: readonly string[] = ['stray', 'topic_missing'];
+const BESIDE: readonly string[] = ['stray', 'topic_missing', 'log_missing'];
 
 function refuseUnsound({ topic, partition, findings }: PartitionReport): void {
-  const first = findings.find(({ kind }) => !BESIDE.includes(kind));
+  const first = findings.find(({ kind, read_by: by }) => by === undefined && !BESIDE.includes(kind));
   if (first === undefined) return;
   throw new CliProblem('LOG_NOT_SOUND', `${partitionName(topic, partition)}: ${first.message}`, 'found', {
     remedy: 'See all that is wrong with it: `recourse audit verify`.',

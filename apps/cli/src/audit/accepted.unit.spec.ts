@@ -8,6 +8,7 @@ import { createCodecs } from '@recourse/messages';
 import { acceptedInDump, acceptedInTopics } from './accepted.js';
 import { chained, LOG, LOG_ID, writeLog } from './signed-dump.testing.js';
 import type { Line } from './signed-dump.testing.js';
+import { auditTopics } from './topics.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'recourse-accepted-'));
 afterAll(() => {
@@ -50,6 +51,32 @@ describe('what tells of the past', () => {
 
   it('tells of all that is in the chain, whatever a stranger put beside it', async () => {
     expect(await told((lines, others) => [...lines, ...others.slice(1, 2)])).toEqual([4, 4]);
+  });
+
+  it('leaves to a verification what other logs alone say of one', async () => {
+    const registry = new MemoryRegistry().forActor('owner');
+    const codecs = createCodecs(registry);
+    const topics = [LOG, 'recourse.recoveries'] as const;
+    for (const topic of topics) await codecs.prepareWriter(topic, { register: true });
+    const broker = new MemoryBroker();
+    broker.ensureTopics(topics.map((name) => ({ name, partitions: 1 })));
+    const kafka = broker.forActor('spec');
+    const read = [0, 1].map((partition) => ({ topic: LOG, partition, offset: 9, seq: 9, hash: Buffer.alloc(32) }));
+    const producer = await kafka.logProducer();
+    for (const topic of topics) {
+      const { line } = chained(codecs, topic)(
+        'Progress',
+        { cursors: topic === LOG ? [] : read, reacted_seq: 0 },
+        'key',
+      );
+      await producer.send(topic, 0, [line]);
+    }
+    const asked = { kafka, registry, logId: LOG_ID, topics };
+    const kinds = (await auditTopics({ ...asked, known: new Map() })).flatMap(({ findings }) =>
+      findings.map(({ kind }) => kind),
+    );
+    expect(kinds.sort()).toEqual(['cut_tail', 'log_missing']);
+    expect(await acceptedInTopics(asked)).toHaveLength(2);
   });
 
   it('tells nothing of a log that the reader does not see, and refuses nothing for it', async () => {

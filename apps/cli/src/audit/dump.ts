@@ -16,8 +16,10 @@ import type { GenesisOf, Head, KnownHead } from '@recourse/chain';
 import type { Signing } from '@recourse/kafka';
 import { z } from 'zod';
 import { CliProblem } from '../problem.js';
+import { Contradictions } from './contradictions.js';
 import { headerOf, loadedCodecs } from './dump-file.js';
 import { signedRecordsIn } from './dump-signed.js';
+import type { ReadTo } from './cursors.js';
 import type { MaterialFinding } from './findings.js';
 import { countsIn, isMiscounted, namedElsewhere } from './lost-logs.js';
 import { PartitionAudit } from './partition-audit.js';
@@ -75,26 +77,27 @@ export async function auditDump(audit: DumpAudit): Promise<readonly PartitionRep
   const heads = headsOf(manifest);
   const headers = headersOf(folder, files);
   const counts = countsIn(headers);
-  const reports: PartitionReport[] = [];
+  const verified: VerifiedFile[] = [];
   const knownOf = (name: string): readonly KnownHead[] => [
     ...(known.get(name) ?? []),
     ...[heads.get(name) ?? []].flat(),
   ];
   const firsts = new Map<string, string>();
   for (const file of files) {
-    const report = await auditFile(join(folder, file), file, audit, knownOf);
+    const { report, log } = await auditFile(join(folder, file), file, audit, knownOf);
     const name = partitionName(report.topic, report.partition);
     const first = firsts.get(name);
     const of = headerOf(join(folder, file));
     const wrong: MaterialFinding[] = first === undefined ? [] : [{ kind: 'partition_repeated', file, first }];
     if (of !== null && isMiscounted(of, counts)) wrong.push({ kind: 'damaged_header', file });
-    reports.push(withFindings(report, wrong));
+    verified.push({ report: withFindings(report, wrong), log });
     firsts.set(name, first ?? file);
   }
+  const { reports, unheld } = compared(verified);
   const listed = (manifest?.partitions ?? []).filter(({ file, topic }) => isAsked(topic) && !files.includes(file));
   const gone = listed.map(({ file, topic, partition }) => unverified(topic, partition, { kind: 'file_missing', file }));
   const held = new Set([...reports, ...gone].map(({ topic, partition }) => partitionName(topic, partition)));
-  const lost = namedElsewhere({ known, topics: only === null ? topics : [only] }, headers).filter(
+  const lost = namedElsewhere({ known, topics: only === null ? topics : [only], read: unheld }, headers).filter(
     ({ topic, partition }) => isAsked(topic) && !held.has(partitionName(topic, partition)),
   );
   return [
@@ -102,6 +105,32 @@ export async function auditDump(audit: DumpAudit): Promise<readonly PartitionRep
     ...gone,
     ...lost.map(({ topic, partition, by }) => unverified(topic, partition, { kind: 'log_missing', named_by: by })),
   ];
+}
+
+/** A file of a dump: null where it is of no log. */
+interface VerifiedFile {
+  readonly report: PartitionReport;
+  readonly log: PartitionAudit | null;
+}
+
+/** What logs say that they have read of one another. Of a partition that is there twice nobody can say which of the two counts. */
+function compared(verified: readonly VerifiedFile[]): {
+  readonly reports: readonly PartitionReport[];
+  readonly unheld: readonly ReadTo[];
+} {
+  const count = new Map<string, number>();
+  for (const { report } of verified) {
+    const name = partitionName(report.topic, report.partition);
+    count.set(name, (count.get(name) ?? 0) + 1);
+  }
+  const isAlone = ({ topic, partition }: PartitionReport): boolean => count.get(partitionName(topic, partition)) === 1;
+  const logs = verified.flatMap(({ report, log }) => (log !== null && isAlone(report) ? [log] : []));
+  const contradictions = new Contradictions(logs);
+  const reports = verified.map(({ report, log }) =>
+    log !== null && isAlone(report) ? contradictions.onto(report, log) : report,
+  );
+  for (const log of logs) log.close();
+  return { reports, unheld: contradictions.unheld() };
 }
 
 /** Ids of the logs that a dump says it holds. Errors: CliProblem(DUMP_UNREADABLE). */
@@ -174,9 +203,9 @@ async function auditFile(
   name: string,
   { logId, starts, scratch, onProgress, signing = null }: DumpAudit,
   knownOf: (partition: string) => readonly KnownHead[],
-): Promise<PartitionReport> {
+): Promise<VerifiedFile> {
   const of = headerOf(path);
-  if (of === null) return unverified(name, 0, { kind: 'damaged_header', file: name });
+  if (of === null) return { report: unverified(name, 0, { kind: 'damaged_header', file: name }), log: null };
   const damaged: MaterialFinding[] =
     logId === null || logId === of.logId ? [] : [{ kind: 'other_log', expected: logId, found: of.logId }];
   const codecs = await loadedCodecs(path);
@@ -200,6 +229,6 @@ async function auditFile(
   }
   onProgress?.(count % PROGRESS_RECORDS);
   const report = audit.report();
-  leaves?.close();
-  return withFindings(report, damaged);
+  audit.close();
+  return { report: withFindings(report, damaged), log: audit };
 }

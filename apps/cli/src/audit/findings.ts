@@ -1,8 +1,11 @@
 // What an audit can find, in words. Pure.
 import type { Finding } from '@recourse/chain';
 
+/** A record that says something of another log. */
+export type SaidBy = `record ${number} of ${string}`;
+
 /** What knows of a log that is not there. */
-export type LogNamedBy = 'an older head' | 'the other partitions' | 'the list of logs';
+export type LogNamedBy = 'an older head' | 'the other partitions' | 'the list of logs' | SaidBy;
 
 /** The reader holds heads of a generation, and a newer one took its place. */
 export interface HeadsGivenUp {
@@ -30,15 +33,18 @@ export type MaterialFinding =
   | { readonly kind: 'unlisted'; readonly count: number }
   | { readonly kind: 'other_log'; readonly expected: string; readonly found: string };
 
+/** A finding, and the record of another log that shows it, where one does. */
+type ShownFinding = (Finding | MaterialFinding) & { readonly read_by?: SaidBy };
+
 /** A finding with its sentence. */
-export type NamedFinding = (Finding | MaterialFinding) & { readonly message: string };
+export type NamedFinding = ShownFinding & { readonly message: string };
 
 /** Says what a finding means. */
-export function named(finding: Finding | MaterialFinding): NamedFinding {
+export function named(finding: ShownFinding): NamedFinding {
   return { ...finding, message: messageOf(finding) };
 }
 
-function messageOf(finding: Finding | MaterialFinding): string {
+function messageOf(finding: ShownFinding): string {
   if (isMaterial(finding)) return ofMaterial(finding);
   switch (finding.kind) {
     case 'cut_tail':
@@ -149,14 +155,16 @@ type HeadFinding = Extract<
   { kind: 'cut_tail' | 'restored_backup' | 'rewritten' | 'regrown' | 'forked' | 'inserted' | 'removed' }
 >;
 
-/** What only a head that somebody kept can show. */
-function ofHeads(finding: HeadFinding): string {
+/** What only a head that somebody kept can show, or whoever read the log. */
+function ofHeads(finding: HeadFinding & Pick<ShownFinding, 'read_by'>): string {
   switch (finding.kind) {
     case 'cut_tail':
-      return `the tail was cut: ${records(finding.seq, finding.lastSeq)} known to have existed and gone`;
+      return `the tail was cut: ${records(finding.seq, finding.lastSeq)} known to have existed and gone${readTo(finding)}`;
     case 'restored_backup':
-      return `a backup was restored: ${records(finding.seq, finding.lastSeq)} known to have existed and gone, as in other logs at once`;
+      return `a backup was restored: ${records(finding.seq, finding.lastSeq)} known to have existed and gone, as in other logs at once${readTo(finding)}`;
     case 'rewritten':
+      if (finding.read_by !== undefined)
+        return `record ${finding.seq} is not the one that was read there, as ${finding.read_by} says: history was rewritten`;
       return `record ${finding.seq} is not the one that an older head commits to, and no head before it holds: history was rewritten`;
     case 'regrown':
       return `the log holds up to record ${finding.seq - 1} at least and then has others than a head of ${finding.lastSeq} commits to: it was cut and grew on`;
@@ -169,6 +177,10 @@ function ofHeads(finding: HeadFinding): string {
     default:
       throw new TypeError(`no words for ${JSON.stringify(finding satisfies never)}`);
   }
+}
+
+function readTo({ read_by: by, lastSeq }: Pick<ShownFinding, 'read_by'> & { readonly lastSeq: number }): string {
+  return by === undefined ? '' : `; ${by} says that the log was read up to record ${lastSeq}`;
 }
 
 function records(first: number, last: number): string {

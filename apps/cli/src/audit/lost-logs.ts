@@ -1,5 +1,6 @@
 // Logs that have to be in a dump or at the brokers, by what names them elsewhere. Pure.
 import type { GenesisOf } from '@recourse/chain';
+import type { ReadTo } from './cursors.js';
 import type { LogNamedBy } from './findings.js';
 import { partitionName, unverified } from './report.js';
 import type { KnownHeads, PartitionReport } from './report.js';
@@ -9,12 +10,17 @@ export type NamedLog = Pick<GenesisOf, 'topic' | 'partition'> & { readonly by: L
 
 /** Every log that has to be there: nobody who takes away a file can take its manifest entry, and all of these, with it. */
 export function namedElsewhere(
-  { known, topics }: { readonly known: KnownHeads; readonly topics: readonly string[] },
+  {
+    known,
+    topics,
+    read = [],
+  }: { readonly known: KnownHeads; readonly topics: readonly string[]; readonly read?: readonly ReadTo[] },
   headers: readonly GenesisOf[],
 ): readonly NamedLog[] {
   const counts = countsIn(headers);
   const all: NamedLog[] = [
     ...[...known.keys()].map(byHead),
+    ...read.map(byReader),
     ...[...counts].flatMap(([topic, count]) =>
       Array.from({ length: count }, (_, partition) => ({ topic, partition, by: 'the other partitions' }) as const),
     ),
@@ -55,6 +61,25 @@ export function goneFrom(
     ...counts.filter(([, count]) => count === null).map(([topic]) => unverified(topic, 0, { kind: 'topic_missing' })),
     ...named.map(({ topic, partition, by }) => unverified(topic, partition, { kind: 'log_missing', named_by: by })),
   ];
+}
+
+/** The same that nothing but a log that read them names. Where a topic is gone as a whole, that is told of it. */
+export function goneOfRead(
+  counts: readonly (readonly [string, number | null])[],
+  read: readonly ReadTo[],
+  reports: readonly PartitionReport[],
+): readonly PartitionReport[] {
+  const held = new Map(counts);
+  const told = new Set(reports.map(({ topic, partition }) => partitionName(topic, partition)));
+  return read
+    .filter(({ topic, partition }) => partition >= (held.get(topic) ?? Infinity))
+    .filter(({ topic, partition }) => !told.has(partitionName(topic, partition)))
+    .map(byReader)
+    .map(({ topic, partition, by }) => unverified(topic, partition, { kind: 'log_missing', named_by: by }));
+}
+
+function byReader({ topic, partition, by }: ReadTo): NamedLog {
+  return { topic, partition, by };
 }
 
 function byHead(name: string): NamedLog {

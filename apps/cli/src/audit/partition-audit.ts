@@ -3,6 +3,8 @@ import { FRAME_SIZE, genesisHead, leafHash, LogVerifier, schemaIdOf } from '@rec
 import type { Finding, GenesisOf, KnownHead, LeafStore, StoredRecord, VerifiedStart } from '@recourse/chain';
 import { lossReader } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
+import { Cursors } from './cursors.js';
+import type { VerifiedLog } from './contradictions.js';
 import { named } from './findings.js';
 import type { PartitionReport } from './report.js';
 
@@ -11,8 +13,8 @@ export interface PartitionAuditOptions {
   readonly known: readonly KnownHead[];
   /** A trusted head behind which it begins; null for the start of the log. */
   readonly from: AuditStart | null;
-  /** Where leaf hashes are kept; in memory unless told. */
-  readonly leaves?: LeafStore | undefined;
+  /** Where leaf hashes are kept; in memory unless told. What was closed opens again where it is asked. */
+  readonly leaves?: (LeafStore & { readonly close: () => void }) | undefined;
 }
 
 /** A trusted head, and the offset behind it. */
@@ -20,7 +22,9 @@ export interface AuditStart extends VerifiedStart {
   readonly nextOffset: number;
 }
 
-export class PartitionAudit {
+export class PartitionAudit implements VerifiedLog {
+  /** What its records say of other logs. */
+  readonly cursors: Cursors;
   readonly #verifier: LogVerifier;
   readonly #from: AuditStart | null;
   #nextOffset: number;
@@ -28,13 +32,14 @@ export class PartitionAudit {
   #anchor: 'none' | 'wanted' | 'there' | 'another';
 
   constructor(
-    private readonly of: GenesisOf,
+    readonly of: GenesisOf,
     private readonly options: PartitionAuditOptions,
   ) {
     const { codecs, known, from, leaves } = options;
     this.#from = from;
     this.#anchor = from === null || from.seq === 0 ? 'none' : 'wanted';
     this.#nextOffset = from?.nextOffset ?? 0;
+    this.cursors = new Cursors(of, codecs);
     this.#verifier = new LogVerifier({
       genesis: genesisHead(of),
       fingerprintOf: codecs.fingerprintOf,
@@ -58,7 +63,21 @@ export class PartitionAudit {
     this.#records += 1;
     const before = this.#verifier.head.seq;
     this.#verifier.add(record);
-    if (this.#verifier.head.seq > before) this.#nextOffset = record.offset + 1;
+    if (this.#verifier.head.seq === before) return;
+    this.#nextOffset = record.offset + 1;
+    this.cursors.take(record);
+  }
+
+  get reached(): number {
+    return this.#verifier.report().reached;
+  }
+
+  hashAt(seq: number): Buffer | null {
+    return this.#verifier.hashAt(seq);
+  }
+
+  close(): void {
+    this.options.leaves?.close();
   }
 
   report(): PartitionReport {

@@ -3,16 +3,19 @@
 // Boundary: reads only, without a group. What two requests brought is held in memory.
 import { schemaIdOf } from '@recourse/chain';
 import type { GenesisOf, StoredRecord } from '@recourse/chain';
-import { handsOutNothing, storedSieve } from '@recourse/kafka';
+import { handsOutNothing } from '@recourse/kafka';
 import type { FetchedRecord, Kafka, RawReader, SchemaRegistry, Signing } from '@recourse/kafka';
 import { Failure } from '@recourse/kernel';
 import { createCodecs, TOPICS } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
+import { Contradictions } from './contradictions.js';
+import type { ReadTo } from './cursors.js';
 import type { DumpWriter } from './dump-writer.js';
-import { goneFrom } from './lost-logs.js';
+import { goneFrom, goneOfRead } from './lost-logs.js';
 import { PartitionAudit } from './partition-audit.js';
 import type { AuditStart } from './partition-audit.js';
-import { partitionName, withFindings } from './report.js';
+import { PartitionReading } from './partition-reading.js';
+import { partitionName } from './report.js';
 import type { KnownHeads, PartitionReport } from './report.js';
 import { leavesIn } from './scratch.js';
 import type { Scratch } from './scratch.js';
@@ -52,7 +55,8 @@ export const CAUSES_LAST: readonly string[] = LOG_TOPICS.toReversed();
 const FETCH_BYTES = 2 << 20;
 
 /**
- * Verifies every partition of the topics to the end seen when its turn comes, and says which are gone that a trusted head names.
+ * Verifies every partition of the topics to the end seen when its turn comes, or as far as others of them had read it at theirs, and says
+ * which are gone that a trusted head names, or a log that read them.
  *
  * Errors: Failure(BROKER_UNAVAILABLE, BROKER_REFUSED, REGISTRY_UNAVAILABLE). What is wrong with a log is a finding, never an error.
  */
@@ -61,12 +65,17 @@ export async function auditTopics(audit: TopicsAudit): Promise<readonly Partitio
   const reader = await audit.kafka.rawReader();
   const codecs = createCodecs(audit.registry);
   try {
-    const reports = [...goneFrom(counts, [...audit.known.keys(), ...(audit.starts?.keys() ?? [])])];
-    for (const [topic, count] of counts) {
-      for (let partition = 0; partition < (count ?? 0); partition += 1)
-        reports.push(await auditPartition({ topic, partition, count: count ?? 0 }, { reader, codecs, audit }));
-    }
-    return reports;
+    const gone = goneFrom(counts, [...audit.known.keys(), ...(audit.starts?.keys() ?? [])]);
+    const readings: PartitionReading[] = [];
+    for (const [topic, count] of counts)
+      for (let partition = 0; partition < (count ?? 0); partition += 1) {
+        const reading = readingOf({ topic, partition, count: count ?? 0 }, { reader, codecs, audit });
+        await reading.readToEnd();
+        readings.push(reading);
+      }
+    await readOnToCauses(readings);
+    const { reports, unheld } = await reportsOf(readings);
+    return [...gone, ...goneOfRead(counts, unheld, gone), ...reports];
   } finally {
     await reader.close();
   }
@@ -78,45 +87,57 @@ interface Place {
   readonly count: number;
 }
 
-async function auditPartition(
+function readingOf(
   { topic, partition, count }: Place,
   { reader, codecs, audit }: { readonly reader: RawReader; readonly codecs: Codecs; readonly audit: TopicsAudit },
-): Promise<PartitionReport> {
+): PartitionReading {
   const of = { logId: audit.logId, topic, partition, partitionCount: count };
   const name = partitionName(topic, partition);
   const leaves = audit.scratch && leavesIn(audit.scratch, of);
   const from = audit.starts?.get(name) ?? null;
-  const verified = new PartitionAudit(of, { codecs, known: audit.known.get(name) ?? [], from, leaves });
-  const writer = audit.dump?.writer.open(of);
-  const judged = judging(of, audit.dump);
-  for await (const records of readPartition(reader, topic, partition, verified.startOffset)) {
-    await loadSchemas(records, codecs);
-    for (const record of judged.next(records)) verified.add(record);
-    await writer?.write(records);
-    audit.onRecords?.(of, records);
-    audit.onProgress?.(records.length);
-  }
-  for (const record of judged.end()) verified.add(record);
-  const { low } = await reader.range(topic, partition);
-  const report = withFindings(verified.report(), low > 0 ? [{ kind: 'cut_front', offset: low }] : []);
-  writer?.close(report);
-  leaves?.close();
-  return report;
+  return new PartitionReading({
+    reader,
+    audit: new PartitionAudit(of, { codecs, known: audit.known.get(name) ?? [], from, leaves }),
+    pages: (offset) => readPartition(reader, topic, partition, offset),
+    onPage: async (records) => {
+      await loadSchemas(records, codecs);
+      audit.onRecords?.(of, records);
+      audit.onProgress?.(records.length);
+    },
+    signing: audit.dump?.signing ?? null,
+    writer: audit.dump?.writer.open(of) ?? null,
+  });
 }
 
-/** Records that lie in a partition as its owner signed them; as they are without keys. */
-function judging(
-  of: GenesisOf,
-  dump: TopicsAudit['dump'],
-): {
-  readonly next: (records: readonly FetchedRecord[]) => Iterable<FetchedRecord>;
-  readonly end: () => Iterable<FetchedRecord>;
-} {
-  const signing = dump?.signing ?? null;
-  const sieve = signing === null ? null : storedSieve(of, signing);
-  return sieve === null
-    ? { next: (records) => records, end: () => [] }
-    : { next: (records) => records.flatMap((record) => sieve.push(record)), end: () => sieve.end() };
+/**
+ * Reads on what others had read further when their turn came: a log at work that was read before them ends, as it was read, before what they
+ * say of it. What is missing then is missing.
+ */
+async function readOnToCauses(readings: readonly PartitionReading[]): Promise<void> {
+  const audits = readings.map(({ audit }) => audit);
+  for (let hasMore = true; hasMore;) {
+    hasMore = false;
+    const contradictions = new Contradictions(audits);
+    for (const reading of readings) {
+      const beyond = contradictions.beyond(reading.audit);
+      if (beyond !== null && (await reading.readOnTo(beyond.offset))) hasMore = true;
+    }
+  }
+}
+
+async function reportsOf(readings: readonly PartitionReading[]): Promise<{
+  readonly reports: readonly PartitionReport[];
+  readonly unheld: readonly ReadTo[];
+}> {
+  const ended = [];
+  for (const reading of readings) ended.push({ reading, report: await reading.end() });
+  const contradictions = new Contradictions(readings.map(({ audit }) => audit));
+  const reports = ended.map(({ reading, report }) => {
+    const compared = contradictions.onto(report, reading.audit);
+    reading.close(compared);
+    return compared;
+  });
+  return { reports, unheld: contradictions.unheld() };
 }
 
 export async function partitionCounts({

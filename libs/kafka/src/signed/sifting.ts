@@ -60,7 +60,7 @@ export class RunningSieve {
   /** Takes the next record; gives those of which it is known now whose they are. */
   push(record: FetchedRecord): readonly FetchedRecord[] {
     this.#held.push(record);
-    if (this.#held.length < (readBatchHeader(this.#held[0]?.headers[SIGNATURE])?.count ?? 1)) return [];
+    if (this.#held.length < batchSize(this.#held[0])) return [];
     const { records, rest } = sift(this.#held, this.isGenuine);
     this.#held = [...rest];
     return records;
@@ -99,6 +99,11 @@ function claimAt(
   const last = given[end - 1];
   if (last === undefined) return 'unfinished';
   return last.offset === first.offset + header.count - 1 ? { header, batch: given.slice(at, end) } : null;
+}
+
+/** How many records the batch has that says it begins with this one; 1 where none does. */
+export function batchSize(record: FetchedRecord | undefined): number {
+  return readBatchHeader(record?.headers[SIGNATURE])?.count ?? 1;
 }
 
 /** Does it say that it carries a signature? Of a batch the first record does, and no other. */
