@@ -29,6 +29,14 @@ export interface NotifierHealth {
   readonly ready: boolean;
   /** Loops in trouble, with the code of what is in the way. */
   readonly trouble: Readonly<Record<string, string>>;
+  /** The first of it, as every service names what is in its way. */
+  readonly in_the_way: Trouble | null;
+}
+
+/** Why a loop does not go on. */
+interface Trouble {
+  readonly code: string;
+  readonly detail: string;
 }
 
 /** How one loop does, in the words that every service has for it. */
@@ -44,6 +52,8 @@ const NEWS_WITHIN_MS = 1_000;
 const TROUBLE_MS = 1_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
+const BUG: Trouble = { code: 'INTERNAL', detail: 'the log of the notifier has the details' };
+
 /** What is in the way of a log until a person does something: notices of all the others are not held for that long. */
 const NEEDS_A_PERSON: readonly Failure['code'][] = [
   'LOG_CUT',
@@ -56,7 +66,7 @@ const NEEDS_A_PERSON: readonly Failure['code'][] = [
 
 export class Notifier {
   readonly #stopped = new AbortController();
-  readonly #trouble = new Map<string, string>();
+  readonly #trouble = new Map<string, Trouble>();
   readonly #behind: Set<string>;
   /** Those of them that are waited for. */
   readonly #awaited = new Set<string>();
@@ -101,14 +111,16 @@ export class Notifier {
   }
 
   health(): NotifierHealth {
+    const [first] = this.#trouble;
     return {
       ready: this.#behind.size === 0 && this.#trouble.size === 0 && !this.#stopped.signal.aborted,
-      trouble: Object.fromEntries(this.#trouble),
+      trouble: Object.fromEntries([...this.#trouble].map(([name, { code }]) => [name, code])),
+      in_the_way: first === undefined ? null : { code: first[1].code, detail: `${first[0]}: ${first[1].detail}` },
     };
   }
 
   loop(name: string): NotifierLoop {
-    const problem = this.#trouble.get(name) ?? null;
+    const problem = this.#trouble.get(name)?.code ?? null;
     if (problem !== null) return { state: 'waiting', problem };
     return { state: this.#behind.has(name) ? 'catching_up' : 'ready', problem };
   }
@@ -123,7 +135,7 @@ export class Notifier {
         this.#trouble.delete(name);
         if (count === 0) await rest(signal);
       } catch (cause) {
-        this.#trouble.set(name, cause instanceof Failure ? cause.code : 'INTERNAL');
+        this.#trouble.set(name, cause instanceof Failure ? cause : BUG);
         onTrouble(name, cause);
         await sleep(TROUBLE_MS, signal);
       }

@@ -72,9 +72,10 @@ describe('the notifier', () => {
     });
     one.start();
     await turns();
+    const in_the_way = { code: 'LOG_FRONT_CUT', detail: 'broken: gone' };
     expect([sent > 0, one.health(), one.loop('broken').state]).toEqual([
       true,
-      { ready: false, trouble: { broken: 'LOG_FRONT_CUT' } },
+      { ready: false, trouble: { broken: 'LOG_FRONT_CUT' }, in_the_way },
       'waiting',
     ]);
     await one.stop();
@@ -189,11 +190,19 @@ describe('the notifier', () => {
     });
     one.start();
     await turns();
-    expect(one.health()).toEqual({ ready: false, trouble: { broken: 'DATABASE_UNAVAILABLE' } });
+    expect(one.health()).toEqual({
+      ready: false,
+      trouble: { broken: 'DATABASE_UNAVAILABLE' },
+      in_the_way: { code: 'DATABASE_UNAVAILABLE', detail: 'broken: gone' },
+    });
     expect(one.loop('broken')).toEqual({ state: 'waiting', problem: 'DATABASE_UNAVAILABLE' });
     patience.resolve(undefined);
     await turns();
-    expect([one.health(), troubles, sent > 1]).toEqual([{ ready: true, trouble: {} }, ['broken', 'broken'], true]);
+    expect([one.health(), troubles, sent > 1]).toEqual([
+      { ready: true, trouble: {}, in_the_way: null },
+      ['broken', 'broken'],
+      true,
+    ]);
     expect(one.loop('broken')).toEqual({ state: 'ready', problem: null });
     await one.stop();
   });

@@ -142,8 +142,8 @@ async function runtimeOf(parts: Parts, store: NotifierStore): Promise<NotifierRu
       await Promise.all([bell.close(), ...opened.map(({ log }) => log.close())]);
     },
     health: () => {
-      const { ready, trouble } = notifier.health();
-      return { live: true, ready, started: true, detail: { trouble } };
+      const { ready, ...detail } = notifier.health();
+      return { live: true, ready, started: true, detail };
     },
     followed: () => followers.map((one) => followedBy(one, notifier)),
   };

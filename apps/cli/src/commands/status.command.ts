@@ -97,8 +97,7 @@ function answered(service: Service, status: Doc): Standing {
   const loops = docsOf(told);
   const { code, detail } = docOf(in_the_way);
   const whole = typeof code === 'string' ? `${code}: ${String(detail)}` : problem;
-  // A notifier says of each log alone whether it is ready.
-  const ready = typeof status['ready'] === 'boolean' ? status['ready'] : loops.every(({ state }) => state === 'ready');
+  const ready = status['ready'] === true;
   const rows = docsOf(status['elsewhere']);
   const elsewhere = elsewhereIn(docOf(partitions), loops).map((at) => ({
     ...rows.find(({ log, partition }) => log === at.log && partition === at.partition),

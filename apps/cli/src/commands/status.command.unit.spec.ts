@@ -106,13 +106,23 @@ describe('the status of an installation', () => {
 
   it('tells of a notifier that does not read on, though it answers', async () => {
     const loops = [{ log: 'l', partition: 0, state: 'waiting', projectedSeq: 4, problem: 'REGISTRY_UNAVAILABLE' }];
-    const { call, out } = stack({ notifier: { service: 'notifier', detail: { loops } } });
+    const { call, out } = stack({ notifier: { service: 'notifier', ready: false, detail: { loops } } });
     expect(await call('status', '--notifier-url', 'http://notifier.test')).toBe(EXIT_CODES.unavailable.code);
     expect(out()).toMatch(/^notifier +waiting +l +0 .*REGISTRY_UNAVAILABLE$/mu);
   });
 
+  it('tells of a notifier whose logs are read, and that sends nothing', async () => {
+    const loops = [{ log: 'l', partition: 0, state: 'ready', projectedSeq: 4, problem: null }];
+    const in_the_way = { code: 'DATABASE_UNAVAILABLE', detail: 'ops: no answer' };
+    const { call, out } = stack({ notifier: { service: 'notifier', ready: false, detail: { loops, in_the_way } } });
+    expect(await call('status', '--notifier-url', 'http://notifier.test')).toBe(EXIT_CODES.unavailable.code);
+    expect(out()).toMatch(/^notifier +not ready .*DATABASE_UNAVAILABLE: ops: no answer$/mu);
+  });
+
   it('says when the auditor signed last, as the notifier has read it', async () => {
-    const { call, out } = stack({ notifier: { service: 'notifier', detail: { loops: [], heads_signed_at: 0 } } });
+    const { call, out } = stack({
+      notifier: { service: 'notifier', ready: true, detail: { loops: [], heads_signed_at: 0 } },
+    });
     await call('status', '--notifier-url', 'http://notifier.test');
     expect(out()).toContain('The auditor signed what is new in the logs last at 1970-01-01 00:00:00Z.');
   });

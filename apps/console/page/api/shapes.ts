@@ -193,8 +193,7 @@ const LOOP = z.object({
   problem: z.nullish(text),
 });
 export const STATUS = z.object({
-  /** Absent where each loop says for itself. */
-  ready: z.optional(z.boolean()),
+  ready: z.boolean(),
   detail: z.object({
     in_the_way: z.nullish(z.object({ code: text, detail: text })),
     loops: z.optional(z.array(LOOP)),

@@ -8,7 +8,7 @@ export interface Trouble {
 }
 
 /** What is wrong with a service that answers; null where it says of nothing that it is. */
-export function troubleOf({ ready = true, detail: { in_the_way: way } }: Status): Trouble | null {
+export function troubleOf({ ready, detail: { in_the_way: way } }: Status): Trouble | null {
   if (ready && !way) return null;
   return {
     says: ready ? 'is ready, and something is wrong' : 'is not ready',

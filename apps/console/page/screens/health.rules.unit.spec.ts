@@ -7,7 +7,6 @@ const WAY = { code: 'DATABASE_UNAVAILABLE', detail: 'nobody answers' };
 
 it.each([
   ['that is ready', { ready: true, detail: { loops: [] } }, null],
-  ['whose logs say for themselves', { detail: { loops: [] } }, null],
   ['that did not start', { ready: false, detail: { in_the_way: WAY } }, { says: 'is not ready', ...WAY }],
   [
     'that is not ready yet',

@@ -33,11 +33,10 @@ interface Loop {
 
 interface Status {
   readonly service: 'notifier';
-  /** False before database and logs were reached; after that each log says for itself. */
-  readonly ready?: false;
+  readonly ready: boolean;
   readonly detail: {
-    /** What is waited for until then. */
-    readonly in_the_way?: unknown;
+    /** What is waited for, or fails first; null where nothing does. */
+    readonly in_the_way: unknown;
     readonly loops: readonly Loop[];
     /** Epoch milliseconds; null where nobody can say. */
     readonly heads_signed_at: number | null;
@@ -64,10 +63,9 @@ export class ItemsController {
       movedSeq,
       problem,
     }));
-    const { started, detail } = this.notifier.health();
+    const { ready, detail } = this.notifier.health();
     const told = { loops, heads_signed_at: await this.notifier.headsSignedAt() };
-    if (started) return { service: 'notifier', detail: told };
-    return { service: 'notifier', ready: false, detail: { ...told, in_the_way: detail['in_the_way'] } };
+    return { service: 'notifier', ready, detail: { ...told, in_the_way: detail['in_the_way'] ?? null } };
   }
 
   @ReadRoute(

@@ -32,11 +32,22 @@ describe('the status of a notifier', () => {
     });
   });
 
-  it('says of each log alone how far it is, once they are read', async () => {
+  it('says of each log how far it is, once they are read', async () => {
     const { keptSeq: projectedSeq, ...loop } = LOOP;
-    expect(await status({ live: true, ready: true, started: true, detail: { trouble: {} } }, [LOOP])).toEqual({
+    const detail = { trouble: {}, in_the_way: null };
+    expect(await status({ live: true, ready: true, started: true, detail }, [LOOP])).toEqual({
       service: 'notifier',
-      detail: { loops: [{ ...loop, projectedSeq }], heads_signed_at: null },
+      ready: true,
+      detail: { loops: [{ ...loop, projectedSeq }], heads_signed_at: null, in_the_way: null },
+    });
+  });
+
+  it('is not ready while something fails that is no log, and says what', async () => {
+    const in_the_way = { code: 'DATABASE_UNAVAILABLE', detail: 'tidying: nobody answers' };
+    const detail = { trouble: { tidying: 'DATABASE_UNAVAILABLE' }, in_the_way };
+    expect(await status({ live: true, ready: false, started: true, detail }, [LOOP])).toMatchObject({
+      ready: false,
+      detail: { in_the_way },
     });
   });
 });
