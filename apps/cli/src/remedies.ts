@@ -51,6 +51,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   READS_BUSY: 'Ask again in a moment: others read very much just now.',
   KEY_STORE_UNAVAILABLE: waitsFor('key store'),
   ISSUER_UNAVAILABLE: waitsFor('token issuer (RECOURSE_JWKS_URL)'),
+  DIRECTORY_UNAVAILABLE: 'Mend the file in RECOURSE_DIRECTORY_FILE; the log of the service names the place.',
   SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',
   OUTCOME_PENDING:
     'Repeat it with that key in --idempotency-key: it is the same command. One that stays so may wait behind a parked record: `recourse parked list`.',

@@ -5,11 +5,11 @@
 // Invariants
 //   H1. Before the loop runs nothing is ready; reads and commands answer with the failure that is in the way.
 //   H2. `stop` ends in the order of dependence: loop, then database, whatever state the start had reached.
-//   H3. What would sign nothing is not ready, also while it has nothing to sign; so is what never reached its key store, or never
-//       had the keys of its token issuer, by which its loop runs all the same.
+//   H3. What would sign nothing is not ready, also while it has nothing to sign; so is what never reached its key store, never
+//       had the keys of its token issuer, or cannot read whose an account is, by which its loop runs all the same.
 import { Failure, persistently } from '@recourse/kernel';
 import type { Logger } from '@recourse/telemetry';
-import type { RunningProgram, ServiceHealth } from './running-service.js';
+import type { RunningProgram, ServiceHealth, Trouble } from './running-service.js';
 
 export interface ProgramHostOptions<Database, Runtime> {
   readonly openDatabase: () => Promise<Database>;
@@ -18,7 +18,7 @@ export interface ProgramHostOptions<Database, Runtime> {
   readonly createRuntime: (database: Database) => Promise<Runtime> | Runtime;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** What is wrong with the keys of the process now, or of those who ask: see Signing and TokenCheck. */
-  readonly trouble?: () => Failure | null;
+  readonly trouble?: () => Trouble | null;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -26,7 +26,7 @@ export class ProgramHost<Database extends { close(): Promise<void> }, Runtime ex
   private database: Database | undefined;
   private runtime: Runtime | undefined;
   private hasStarted = false;
-  private inTheWay: { readonly code: string; readonly detail: string } | null = null;
+  private inTheWay: Trouble | null = null;
   private readonly stopping = new AbortController();
 
   constructor(private readonly options: ProgramHostOptions<Database, Runtime>) {}
@@ -104,10 +104,10 @@ export class ProgramHost<Database extends { close(): Promise<void> }, Runtime ex
 }
 
 /** With these nothing could be signed, or nobody let in. */
-const UNREADY: ReadonlySet<string> = new Set(['KEY_NOT_BELIEVED', 'ISSUER_UNAVAILABLE']);
+const UNREADY: ReadonlySet<string> = new Set(['KEY_NOT_BELIEVED', 'ISSUER_UNAVAILABLE', 'DIRECTORY_UNAVAILABLE']);
 
 /** Health of a service with something wrong about its keys, or its issuer's: what a keyring of before still allows goes on, and is told. */
-function withTrouble(health: ServiceHealth, trouble: Failure | null): ServiceHealth {
+function withTrouble(health: ServiceHealth, trouble: Trouble | null): ServiceHealth {
   if (trouble === null) return health;
   const { code, detail } = trouble;
   return {

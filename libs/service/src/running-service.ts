@@ -1,6 +1,12 @@
 // The loop as the Nest side sees it.
 import type { BroadcastView } from '@recourse/event-log';
 
+/** What is in the way, and why. */
+export interface Trouble {
+  readonly code: string;
+  readonly detail: string;
+}
+
 export interface ServiceHealth {
   /** False when only a restart helps; a halted partition is not ready, and live. */
   readonly live: boolean;

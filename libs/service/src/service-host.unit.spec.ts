@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Failure } from '@recourse/kernel';
 import { EventLogTransport } from './event-log.transport.js';
 import { ServiceHost } from './service-host.js';
+import type { Trouble } from './running-service.js';
 import type { ServiceDatabase } from './service-host.js';
 
 const turn = (): Promise<void> =>
@@ -13,7 +14,7 @@ function parts({
   databaseFailures = 0,
   keyStoreFailures = 0,
   loopFailure = null as Error | null,
-  trouble = (): Failure | null => null,
+  trouble = (): Trouble | null => null,
   databaseOpens = Promise.resolve(),
   loopStarts = Promise.resolve(),
 } = {}) {
@@ -181,5 +182,11 @@ describe('a service', () => {
     await host.start();
     expect(told).toContain('loop starts');
     expect(host.health()).toMatchObject({ ready: false, detail: { in_the_way: { code: 'ISSUER_UNAVAILABLE' } } });
+  });
+
+  it('runs while nobody can say whose an account is, is not ready as it lets nobody in, and says so', async () => {
+    const { host } = parts({ trouble: () => ({ code: 'DIRECTORY_UNAVAILABLE', detail: 'no such file' }) });
+    await host.start();
+    expect(host.health()).toMatchObject({ ready: false, detail: { in_the_way: { code: 'DIRECTORY_UNAVAILABLE' } } });
   });
 });

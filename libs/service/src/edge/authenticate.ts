@@ -61,7 +61,7 @@ function principalOf(
   directory: Directory,
 ): Principal {
   if (!isSubject(sub)) throw new EdgeRefusal('PRINCIPAL_INVALID', `the token's subject is none: ${SUBJECT_FORM}`);
-  const person = directory(sub);
+  const person = directory.find(sub);
   if (claimed !== undefined && claimed !== person.subject)
     throw new EdgeRefusal('PRINCIPAL_INVALID', 'the token names another person than the directory has for its account');
   const idle = idleRolesOf(roles, tenant);

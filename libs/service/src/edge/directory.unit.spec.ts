@@ -25,7 +25,7 @@ function rewrite(path: string, text: string): void {
 
 describe('a directory', () => {
   it('names the person behind each of their accounts, in whatever case, and no other', () => {
-    const directory = directoryIn(fileOf('{"u-1": ["olga", "olga-admin"], "u-2": ["ines"]}'));
+    const { find: directory } = directoryIn(fileOf('{"u-1": ["olga", "olga-admin"], "u-2": ["ines"]}'));
     const olga = { subject: 'u-1', accounts: ['olga', 'olga-admin'] };
     for (const account of ['olga', 'OLGA-admin', 'user:olga', 'u-1']) expect(directory(account)).toEqual(olga);
     expect(directory('ines')).toEqual({ subject: 'u-2', accounts: ['ines'] });
@@ -33,18 +33,24 @@ describe('a directory', () => {
   });
 
   it('without a file has a person for each account', () => {
-    expect(directoryIn(undefined)('olga')).toEqual({ subject: 'olga' });
+    expect(directoryIn(undefined).find('olga')).toEqual({ subject: 'olga' });
   });
 
   it('is read again when it changes, and lets nobody in while it cannot be read', () => {
     const path = fileOf('{"u-1": ["olga"]}');
-    const directory = directoryIn(path);
+    const { find: directory, trouble } = directoryIn(path);
     expect(directory('olga')).toMatchObject({ subject: 'u-1' });
+    expect(trouble()).toBeNull();
     rewrite(path, '{"u-1": ["olga"');
     expect(() => directory('olga')).toThrow(expect.objectContaining({ code: 'DIRECTORY_UNAVAILABLE' }));
     expect(() => directory('ines')).toThrow(expect.objectContaining({ code: 'DIRECTORY_UNAVAILABLE' }));
+    const detail = expect.stringMatching(/^RECOURSE_DIRECTORY_FILE: .*JSON/);
+    expect(trouble()).toEqual({ code: 'DIRECTORY_UNAVAILABLE', detail });
+    rmSync(path);
+    expect(trouble()).toMatchObject({ detail: expect.stringContaining('ENOENT') });
     files += 1;
     rewrite(path, '{"u-9": ["olga"]}');
+    expect(trouble()).toBeNull();
     expect(directory('olga')).toMatchObject({ subject: 'u-9' });
   });
 

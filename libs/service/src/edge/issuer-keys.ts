@@ -46,15 +46,22 @@ export function isSilent(error: unknown): boolean {
 
 /** Keys of a file, read again when it changes. Errors: TypeError for one that has none now, which would let nobody in. */
 export function keysOfFile(path: string): IssuerKeys {
-  let read = firstKeysIn(path);
+  let read = keysIn(path);
+  const newest = (): JWTVerifyGetKey => {
+    if (read.at !== statSync(path, { throwIfNoEntry: false })?.mtimeMs) read = keysIn(path);
+    return read.keys;
+  };
   return {
-    find: (header, token) => {
-      const at = statSync(path).mtimeMs;
-      if (read.at !== at) read = { at, keys: createLocalJWKSet(keySetIn(path)) };
-      return read.keys(header, token);
-    },
+    find: (header, token) => newest()(header, token),
     learn: () => Promise.resolve(),
-    trouble: () => null,
+    trouble: () => {
+      try {
+        newest();
+        return null;
+      } catch (cause) {
+        return new Failure('ISSUER_UNAVAILABLE', cause instanceof Error ? cause.message : String(cause), { cause });
+      }
+    },
   };
 }
 
@@ -136,7 +143,8 @@ function reasonOf({ message, cause }: Error): string {
   return cause instanceof Error && cause.message !== '' ? cause.message : message;
 }
 
-function firstKeysIn(path: string): { readonly at: number; readonly keys: JWTVerifyGetKey } {
+/** Errors: TypeError. */
+function keysIn(path: string): { readonly at: number; readonly keys: JWTVerifyGetKey } {
   try {
     const [at, set] = [statSync(path).mtimeMs, keySetIn(path)];
     const keys = createLocalJWKSet(set);
