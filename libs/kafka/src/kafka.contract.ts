@@ -140,6 +140,17 @@ const CASES: Cases<KafkaScene> = {
       expect(await admin.partitionCount(name)).toBe(3);
     },
 
+    'makes no topic where another stands with another count': async ({ kafka, topic, kept, marker }) => {
+      const [name, other] = [await topic(3), `${marker}-unmade`];
+      const admin = kept(await kafka.admin());
+      const wanted = [
+        { name: other, partitions: 1 },
+        { name, partitions: 4 },
+      ];
+      expect(await codeOf(admin.ensureTopics(wanted))).toBe('PARTITION_COUNT_CHANGED');
+      expect(await admin.partitionCount(other)).toBeNull();
+    },
+
     'tells a topic as it stands': async ({ kafka, marker, kept }) => {
       const name = `${marker}-kept`;
       const admin = kept(await kafka.admin());

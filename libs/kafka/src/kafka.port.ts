@@ -251,7 +251,7 @@ export interface AccessRule {
 export interface KafkaAdmin {
   /** Partition count, or null when the topic does not exist. */
   partitionCount(topic: string): Promise<number | null>;
-  /** Creates what is missing. Errors: Failure(PARTITION_COUNT_CHANGED) when a topic exists with another count. */
+  /** Creates what is missing. Errors: Failure(PARTITION_COUNT_CHANGED) when a topic exists with another count: nothing is created then. */
   ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
   listTopics(): Promise<readonly string[]>;
   /** Those of the topics that exist, as they stand. */

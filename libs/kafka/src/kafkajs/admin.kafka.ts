@@ -10,6 +10,7 @@ import { asFailure } from './failures.kafka.js';
 import { onceCounted } from './few-brokers.kafka.js';
 import { partitionCountsOf } from './topic-counts.kafka.js';
 import { ended, within } from '../time-limit.js';
+import { refuseOtherCounts } from '../wanted-topics.js';
 
 const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5 } as const;
 const CREATE_TIMEOUT_MS = 10_000;
@@ -45,17 +46,15 @@ class KafkaJsAdmin implements KafkaAdmin {
     const names = topics.map(({ name }) => name);
     const before = await this.partitionCounts(names);
     const missing = topics.filter(({ name }) => !before.has(name));
-    // `false` says that somebody else created one meanwhile; the counts are compared below all the same.
-    if (missing.length > 0) await this.create(missing);
-    const after = missing.length > 0 ? await this.countsOfAll(names) : before;
-    for (const { name, partitions } of topics) {
-      const found = after.get(name);
-      if (found !== partitions)
-        throw new Failure(
-          'PARTITION_COUNT_CHANGED',
-          `${name} has ${String(found)} partitions, wanted ${String(partitions)}`,
-        );
-    }
+    refuseOtherCounts(
+      topics.filter((topic) => !missing.includes(topic)),
+      (name) => before.get(name),
+    );
+    if (missing.length === 0) return;
+    // `false` says that somebody else created one meanwhile; the counts are compared all the same.
+    await this.create(missing);
+    const after = await this.countsOfAll(names);
+    refuseOtherCounts(topics, (name) => after.get(name));
   }
 
   /** A slow broker does not know the new topics when kafkajs asks for their leaders; they are waited for below. */

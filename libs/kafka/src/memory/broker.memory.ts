@@ -20,6 +20,7 @@ import { groupSeenBy, MemoryGroup } from './group.memory.js';
 import { MemoryInputConsumer } from './input-consumer.memory.js';
 import { PartitionLog } from './partition-log.memory.js';
 import type { StrangersTransaction } from './partition-log.memory.js';
+import { refuseOtherCounts } from '../wanted-topics.js';
 import { MemoryLogProducer, MemoryWireProducer } from './producers.memory.js';
 
 export interface MemoryBrokerOptions {
@@ -152,19 +153,17 @@ export class MemoryBroker {
 
   /** Creates topics, or compares counts, without a gate. Errors: Failure(PARTITION_COUNT_CHANGED). */
   ensureTopics(topics: readonly TopicSpec[]): void {
-    for (const { name, partitions, config = {} } of topics) {
-      const found = this.partitionCountOf(name);
-      if (found === null) {
-        this.topics.set(
-          name,
-          Array.from({ length: partitions }, (_, partition) => new PartitionLog(name, partition)),
-        );
-        this.configs.set(name, config);
-      } else if (found !== partitions)
-        throw new Failure(
-          'PARTITION_COUNT_CHANGED',
-          `${name} has ${String(found)} partitions, wanted ${String(partitions)}`,
-        );
+    const missing = topics.filter(({ name }) => !this.topics.has(name));
+    refuseOtherCounts(
+      topics.filter((topic) => !missing.includes(topic)),
+      (name) => this.topics.get(name)?.length,
+    );
+    for (const { name, partitions, config = {} } of missing) {
+      this.topics.set(
+        name,
+        Array.from({ length: partitions }, (_, partition) => new PartitionLog(name, partition)),
+      );
+      this.configs.set(name, config);
     }
   }
 
