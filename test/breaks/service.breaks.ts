@@ -625,7 +625,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/service/src/outbound/mended-stores.unit.spec.ts',
     test: 'tables that went away under a service are made anew, once for all who miss them: 42P01',
     file: 'libs/service/src/outbound/mended-stores.ts',
-    find: 'if (isTableMissing(error)) await makeTables();',
+    find: 'if (isTableMissing(error)) await making();',
     replace: 'isTableMissing(error);',
   },
   {

@@ -1,4 +1,4 @@
-// The notifier at work: one loop per partition that reads, one per endpoint that sends, one that tidies up.
+// The notifier at work: one loop per partition that reads, one per endpoint that sends, one that looks at the database, one that tidies up.
 //
 // Boundary: runs the loops and says how they are; what each does is in its own file.
 //
@@ -15,6 +15,8 @@ export interface NotifierOptions {
   readonly followers: readonly { readonly name: string; readonly follower: Pick<LogFollower, 'readOn'> }[];
   readonly senders: readonly { readonly name: string; readonly sender: Pick<EndpointSender, 'sendDue'> }[];
   readonly store: Pick<NotifierStore, 'prune'>;
+  /** Looks at the store, which quiet logs ask nothing. */
+  readonly look: () => Promise<void>;
   readonly keepMs: number;
   readonly now: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -50,6 +52,8 @@ export interface NotifierLoop {
 const POLL_MS = 200;
 const NEWS_WITHIN_MS = 1_000;
 const TROUBLE_MS = 1_000;
+/** As a service at rest looks at its database. */
+const LOOK_EVERY_MS = 2_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
 const BUG: Trouble = { code: 'INTERNAL', detail: 'the log of the notifier has the details' };
@@ -78,7 +82,7 @@ export class Notifier {
   }
 
   start(): void {
-    const { followers, senders, store, keepMs, now, sleep } = this.options;
+    const { followers, senders, store, look, keepMs, now, sleep } = this.options;
     this.#loops = [
       ...followers.map(({ name, follower }) =>
         this.#run(
@@ -94,14 +98,8 @@ export class Notifier {
           (signal) => sleep(POLL_MS, signal),
         ),
       ),
-      this.#run(
-        'tidying',
-        async () => {
-          await store.prune(now() - keepMs);
-          return 0;
-        },
-        (signal) => sleep(PRUNE_EVERY_MS, signal),
-      ),
+      this.#every(LOOK_EVERY_MS, 'database', look),
+      this.#every(PRUNE_EVERY_MS, 'tidying', () => store.prune(now() - keepMs)),
     ];
   }
 
@@ -140,6 +138,17 @@ export class Notifier {
         await sleep(TROUBLE_MS, signal);
       }
     }
+  }
+
+  #every(ms: number, name: string, work: () => Promise<void>): Promise<void> {
+    return this.#run(
+      name,
+      async () => {
+        await work();
+        return 0;
+      },
+      (signal) => this.options.sleep(ms, signal),
+    );
   }
 
   async #untilNews(signal: AbortSignal): Promise<void> {

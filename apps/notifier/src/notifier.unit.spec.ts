@@ -15,6 +15,7 @@ function notifier(more: Partial<NotifierOptions>): Notifier {
     followers: [],
     senders: [],
     store: { prune: () => Promise.resolve() },
+    look: () => Promise.resolve(),
     keepMs: 1_000,
     now: () => 5_000,
     onTrouble: () => undefined,
@@ -204,6 +205,17 @@ describe('the notifier', () => {
       true,
     ]);
     expect(one.loop('broken')).toEqual({ state: 'ready', problem: null });
+    await one.stop();
+  });
+
+  it('is not ready while its database is away, though every log is quiet and it tells nobody', async () => {
+    const one = notifier({
+      followers: [{ name: 'quiet', follower: { readOn: () => Promise.resolve(0) } }],
+      look: () => Promise.reject(new Failure('DATABASE_UNAVAILABLE', 'gone')),
+    });
+    one.start();
+    await turns();
+    expect(one.health()).toMatchObject({ ready: false, trouble: { database: 'DATABASE_UNAVAILABLE' } });
     await one.stop();
   });
 

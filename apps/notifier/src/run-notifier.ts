@@ -30,6 +30,7 @@ import type { NotifierConfig } from './config.js';
 import { FOLLOWED_LOGS } from './core.js';
 import type { FollowedLog } from './core.js';
 import { CatchUp } from './follower/catch-up.js';
+import { lookAt } from './follower/kept-positions.js';
 import { LogFollower } from './follower/log-follower.js';
 import type { FollowedPartition } from './follower/followed-partition.js';
 import { DeliveriesController } from './http/deliveries.controller.js';
@@ -161,6 +162,7 @@ function notifierOf(parts: Parts, { store, followers, bell }: Running): Notifier
     followers,
     senders: sendersOf(parts, store),
     store,
+    look: () => lookAt(store, followers),
     keepMs: config.keepMs,
     now: Date.now,
     sleep: (ms, signal) => systemClock.sleep(ms, signal),

@@ -47,6 +47,7 @@ export { verbsController } from './inbound/http/verbs.js';
 export { oneQuery, pageQuery, Reads } from './inbound/http/reads.js';
 export type { ListAnswer } from './inbound/http/reads.js';
 export { coded, createPool, inTransaction, LISTS, SUMS } from './outbound/postgres-connection.js';
+export { mendedStore } from './outbound/mended-stores.js';
 export { migrate, PostgresDatabase } from './outbound/postgres-database.js';
 export { PostgresKeyStore } from './outbound/postgres-key-store.js';
 export { tableOf } from './outbound/postgres-schema.js';

@@ -70,6 +70,11 @@ export class LogFollower {
     return this.#movedSeq;
   }
 
+  /** Has the next call begin where the store stands: it has less than was read. */
+  forget(): void {
+    this.#position = null;
+  }
+
   /**
    * Reads on to the end seen at the call; answers how many records were accepted.
    *
@@ -103,7 +108,10 @@ export class LogFollower {
     const { store, topic, partition, log } = this.options;
     const stored = await store.position(topic, partition);
     this.#known = stored === null ? UNREAD : (stored.cuts ?? []);
-    if (stored === null) return log.origin();
+    if (stored === null) {
+      if (this.#movedSeq > 0) onAnew?.(); // its tables were made anew meanwhile
+      return log.origin();
+    }
     const position = { head: { seq: stored.seq, hash: stored.hash }, offset: stored.offset };
     if (await log.holds(position)) {
       this.#movedSeq = stored.seq;

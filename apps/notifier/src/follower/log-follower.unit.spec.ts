@@ -5,6 +5,7 @@ import { BUDGETS, endpoint, HEADS, RECOVERIES, recordOf } from '../items.testing
 import type { FollowedLog } from '../core.js';
 import type { Endpoint } from '../rules/webhook/endpoint.messages.js';
 import { CATCH_UP_MAX, CatchUp } from './catch-up.js';
+import { lookAt } from './kept-positions.js';
 import { LogFollower } from './log-follower.js';
 import type { FollowedPartition } from './followed-partition.js';
 import { MemoryNotifierStore } from '../store/notifier-store.memory.js';
@@ -102,6 +103,30 @@ describe('who follows a log', () => {
     await follower(log, store).readOn();
     expect((await queuedIn(store)).map(([, occasion]) => occasion)).toEqual(['told']);
     expect(await store.items({ countMax: 10 })).toEqual([]);
+  });
+
+  it('reads a quiet log anew where the tables of its store were made anew, and has notices held back meanwhile', async () => {
+    const log = new Log();
+    log.add('RecoveryPlanned', asked('s1'));
+    let store = new MemoryNotifierStore();
+    const names = ['position', 'things', 'take', 'beginAnew', 'items', 'queuedOnce', 'list'] as const;
+    const changing = storeOf(store);
+    for (const name of names)
+      Object.assign(changing, { [name]: (...given: never[]) => Reflect.apply(store[name], store, given) });
+    const one = follower(log, changing);
+    const named = [{ name: `${RECOVERIES}/0`, follower: one }];
+    let held = 0;
+    const readOn = (): Promise<number> =>
+      one.readOn(() => {
+        held += 1;
+      });
+    await readOn();
+    await lookAt(store, named);
+    expect([await readOn(), held]).toEqual([0, 0]);
+    store = new MemoryNotifierStore();
+    await lookAt(store, named);
+    expect([await readOn(), held]).toEqual([1, 1]);
+    expect(await store.items({ countMax: 10 })).toMatchObject([{ id: 's1' }]);
   });
 
   it('queues what opened, and its reminder, due from when it is read', async () => {

@@ -76,6 +76,30 @@ notifierStoreContract('memory', () => {
     expect(position).toEqual({ seq: 7, hash: Buffer.of(7), offset: 9, cuts: null });
   });
 
+  it.each([
+    ['all of them', 'read_positions, things, deliveries, endpoints_off, migrations', []],
+    ['one of them', 'things', ['d-9']],
+  ])(
+    'has its tables again when they were dropped while it is open, to be read anew, and keeps notices that stand: %s',
+    async (_which, tables, kept) => {
+      const [one, other] = stores;
+      if (one === undefined || other === undefined) throw new Error('two stores were opened');
+      await query(name, "INSERT INTO read_positions VALUES ('recourse.dropped', 0, 7, '\\x07', 9)");
+      await query(
+        name,
+        "INSERT INTO deliveries (id, endpoint, tenant, occasion, notice, state, attempts, due_at, next_at, updated_at) VALUES ('d-9', 'desk', 'acme', 'told', '{}', 'queued', 0, 1, 1, 1)",
+      );
+      await query(name, `DROP TABLE ${tables}`);
+      const missed = await Promise.allSettled([one.things(['task:t-1']), other.things(['task:t-1'])]);
+      expect(missed).toMatchObject(
+        [0, 1].map(() => ({ status: 'rejected', reason: { code: 'DATABASE_UNAVAILABLE' } })),
+      );
+      expect(await one.things(['task:t-1'])).toEqual([]);
+      expect(await one.keptSeqs()).toEqual(new Map());
+      expect(await one.queuedOnce(['d-9'])).toEqual(kept);
+    },
+  );
+
   notifierStoreContract('PostgreSQL', async () => {
     await query(name, 'TRUNCATE read_positions, things, deliveries, endpoints_off');
     const [one, other] = stores;

@@ -120,6 +120,7 @@ const CASES: Cases<Views> = {
     );
     const at = { seq: 7, hash: Buffer.alloc(32, 7), offset: 10, cuts: [] };
     expect(await other.position('recourse.recoveries', 0)).toEqual(at);
+    expect(await other.keptSeqs()).toEqual(new Map([['recourse.recoveries/0', 7]]));
     expect(await other.things(['step:step-1', 'step:other'])).toEqual([THING]);
     expect(await other.find('msg_1')).toEqual(delivery('msg_1'));
   },

@@ -27,6 +27,10 @@ export class MemoryNotifierStore implements NotifierStore {
     return Promise.resolve(this.#positions.get(placeOf(topic, partition)) ?? null);
   }
 
+  keptSeqs(): Promise<ReadonlyMap<string, number>> {
+    return Promise.resolve(new Map([...this.#positions].map(([place, { seq }]) => [place, seq])));
+  }
+
   things(keys: readonly string[]): Promise<readonly Thing[]> {
     return Promise.resolve(keys.flatMap((key) => this.#things.get(key) ?? []));
   }

@@ -1,28 +1,38 @@
 // Tables of the notifier: how far it read, what waits, what is on its way. Migrations are added, never changed: nothing replays deliveries.
+// Where a table went away all of them run again: what the logs say goes then, to be read anew, and deliveries that stand stay.
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Where one of these is missing, nothing counts as migrated. */
+export const TABLES = ['read_positions', 'things', 'deliveries', 'endpoints_off'];
 
 /** The first tables. TypeORM orders by the digits at the end of the name. */
 class NotifierTables1795400000000 implements MigrationInterface {
   readonly name = 'NotifierTables1795400000000';
 
   async up(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE IF EXISTS read_positions, things');
     await runner.query(
       'CREATE TABLE read_positions (topic text NOT NULL, log_partition int NOT NULL, seq bigint NOT NULL, hash bytea NOT NULL, next_offset bigint NOT NULL, PRIMARY KEY (topic, log_partition))',
     );
     await runner.query('CREATE TABLE things (thing_key text PRIMARY KEY, doc jsonb NOT NULL)');
-    await runner.query(`CREATE TABLE deliveries (
+    await runner.query(`CREATE TABLE IF NOT EXISTS deliveries (
       id text PRIMARY KEY, endpoint text NOT NULL, tenant text NOT NULL, thing_key text, opening text, occasion text NOT NULL, notice jsonb NOT NULL, state text NOT NULL, attempts int NOT NULL,
       due_at bigint NOT NULL, next_at bigint NOT NULL, error_code text, http_status int, updated_at bigint NOT NULL,
       CHECK (state IN ('queued', 'delivered', 'given_up', 'superseded')), CHECK ((thing_key IS NULL) = (opening IS NULL)))`);
-    await runner.query("CREATE INDEX deliveries_due ON deliveries (endpoint, next_at) WHERE state = 'queued'");
-    await runner.query("CREATE INDEX deliveries_about ON deliveries (thing_key, opening) WHERE state = 'queued'");
-    await runner.query('CREATE INDEX deliveries_listed ON deliveries (updated_at DESC, id DESC)');
-    await runner.query('CREATE TABLE endpoints_off (endpoint text PRIMARY KEY, off_since bigint NOT NULL)');
+    await runner.query(
+      "CREATE INDEX IF NOT EXISTS deliveries_due ON deliveries (endpoint, next_at) WHERE state = 'queued'",
+    );
+    await runner.query(
+      "CREATE INDEX IF NOT EXISTS deliveries_about ON deliveries (thing_key, opening) WHERE state = 'queued'",
+    );
+    await runner.query('CREATE INDEX IF NOT EXISTS deliveries_listed ON deliveries (updated_at DESC, id DESC)');
+    await runner.query(
+      'CREATE TABLE IF NOT EXISTS endpoints_off (endpoint text PRIMARY KEY, off_since bigint NOT NULL)',
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const table of ['endpoints_off', 'deliveries', 'things', 'read_positions'])
-      await runner.query(`DROP TABLE ${table}`);
+    for (const table of TABLES.toReversed()) await runner.query(`DROP TABLE ${table}`);
   }
 }
 

@@ -85,6 +85,8 @@ export interface EndpointFigures {
  */
 export interface NotifierStore {
   position(topic: string, partition: number): Promise<ReadPosition | null>;
+  /** Seq of the record accepted last in each partition that was read, by `topic/partition`. */
+  keptSeqs(): Promise<ReadonlyMap<string, number>>;
   /** The things with these keys, of those that are known. */
   things(keys: readonly string[]): Promise<readonly Thing[]>;
   /**

@@ -1,7 +1,16 @@
 // The store in the notifier's own database. Commits wait for the disk: what was queued is sent, whatever is killed.
 //
 // Boundary: SQL; what follows from what is decided in rules/. Every call is one statement or one transaction.
-import { coded, createPool, inTransaction, migrate, numberOrNull, Parameters, whereOf } from '@recourse/service';
+import {
+  coded,
+  createPool,
+  inTransaction,
+  mendedStore,
+  migrate,
+  numberOrNull,
+  Parameters,
+  whereOf,
+} from '@recourse/service';
 import type { Query } from '@recourse/service';
 import type { Pool, PoolClient } from 'pg';
 import type { AttemptVerdict } from '../rules/delivery/attempt.decisions.js';
@@ -23,23 +32,10 @@ import type {
 import { DELIVERY_COLUMNS, deliveryOf } from '../rows.js';
 import { CLAIM, DUE_FROM, FIGURES, FORGET_UNTRIED, PRUNE, QUEUE, RETRY, SETTLE, SUPERSEDE } from './deliveries.sql.js';
 import type { DeliveryRow } from '../rows.js';
-import { DEADLINE, IS_WAITING, NOTIFIER_MIGRATIONS } from './notifier-store.migrations.js';
+import { NOTIFIER_MIGRATIONS, TABLES } from './notifier-store.migrations.js';
+import { ITEMS, KEPT_SEQS, MOVE, MOVE_BACK, MOVE_ON, PUT_THINGS } from './reading.sql.js';
 
 const CONNECTIONS_MAX = 8;
-
-const MOVE_ON = `
-INSERT INTO read_positions (topic, log_partition, seq, hash, next_offset, cuts) SELECT $1, $2, $4, $5, $6, $7 WHERE $3 = 0
-ON CONFLICT (topic, log_partition) DO NOTHING`;
-const MOVE =
-  'UPDATE read_positions SET seq = $4, hash = $5, next_offset = $6, cuts = $7 WHERE topic = $1 AND log_partition = $2 AND seq = $3';
-const MOVE_BACK = `${MOVE} AND hash = $8`;
-
-const PUT_THINGS =
-  'INSERT INTO things (thing_key, doc) SELECT * FROM unnest($1::text[], $2::jsonb[]) ON CONFLICT (thing_key) DO UPDATE SET doc = EXCLUDED.doc';
-
-/** As the index of the second migration has it. */
-const ITEMS = `SELECT doc FROM things WHERE ${IS_WAITING} AND ($1::text IS NULL OR doc->'item'->>'kind' = $1) AND ($2::text IS NULL OR doc->>'tenant' = $2)
-  AND ($3::bigint IS NULL OR (${DEADLINE}, thing_key COLLATE "C") > ($3, $4)) ORDER BY ${DEADLINE}, thing_key COLLATE "C" LIMIT $5`;
 
 /** Deliveries and cursors in PostgreSQL. */
 export class PostgresNotifierStore implements NotifierStore {
@@ -47,9 +43,12 @@ export class PostgresNotifierStore implements NotifierStore {
 
   /** Connects and brings the tables to shape. Errors: Failure(DATABASE_UNAVAILABLE). */
   static async open(url: string): Promise<PostgresNotifierStore> {
-    const source = await migrate({ url, applicationName: 'recourse-notifier', migrations: NOTIFIER_MIGRATIONS });
-    await source.destroy();
-    return new PostgresNotifierStore(createPool({ url, connectionsMax: CONNECTIONS_MAX, isDurable: true }));
+    const shape = { url, applicationName: 'recourse-notifier', migrations: NOTIFIER_MIGRATIONS, tables: TABLES };
+    const makeTables = async (own?: readonly string[]): Promise<void> =>
+      (await migrate({ ...shape, onlyOver: own })).destroy();
+    await makeTables();
+    const store = new PostgresNotifierStore(createPool({ url, connectionsMax: CONNECTIONS_MAX, isDurable: true }));
+    return mendedStore(store, () => makeTables(NOTIFIER_MIGRATIONS.map(({ name }) => name)));
   }
 
   position(topic: string, partition: number): Promise<ReadPosition | null> {
@@ -62,6 +61,13 @@ export class PostgresNotifierStore implements NotifierStore {
       );
       if (row === undefined) return null;
       return { seq: Number(row.seq), hash: row.hash, offset: Number(row.next_offset), cuts: row.cuts };
+    });
+  }
+
+  keptSeqs(): Promise<ReadonlyMap<string, number>> {
+    return coded('read all positions', async () => {
+      const { rows } = await this.pool.query<{ place: string; seq: string }>(KEPT_SEQS);
+      return new Map(rows.map(({ place, seq }) => [place, Number(seq)]));
     });
   }
 

@@ -1,7 +1,7 @@
 // Tables that went away under a running service: a database dropped and made again, a schema dropped, a restore that has none.
 //
 // Boundary: sees only that a table is missing. What the log says of the rows is the loop's: it finds no head, and replays (L8).
-import type { PartitionStore, StoreFactory } from '@recourse/event-log';
+import type { StoreFactory } from '@recourse/event-log';
 import { Failure } from '@recourse/kernel';
 import { DatabaseError } from 'pg';
 
@@ -14,12 +14,14 @@ export function mendedStores(stores: StoreFactory, makeTables: () => Promise<voi
   return { partition: (log, partition) => mendedStore(stores.partition(log, partition), making) };
 }
 
-function mendedStore(store: PartitionStore, makeTables: () => Promise<void>): PartitionStore {
+/** A store whose missing tables are made anew, likewise. */
+export function mendedStore<T extends object>(store: T, makeTables: () => Promise<void>): T {
+  const making = once(makeTables);
   const mended = async (call: () => unknown): Promise<unknown> => {
     try {
       return await call();
     } catch (error) {
-      if (isTableMissing(error)) await makeTables();
+      if (isTableMissing(error)) await making();
       throw error;
     }
   };

@@ -67,12 +67,12 @@ export class PostgresDatabase implements ProjectionReads, StoreFactory {
       migrations: [migration],
       tables: tablesOf(logs),
     };
-    const makeTables = async (own?: string): Promise<void> =>
-      (await migrate({ ...shape, ...(own === undefined ? {} : { onlyOver: own }) })).destroy();
+    const makeTables = async (own?: readonly string[]): Promise<void> =>
+      (await migrate({ ...shape, onlyOver: own })).destroy();
     await makeTables();
     const pool = createPool(options);
     return new PostgresDatabase(
-      mendedStores(createPostgresStores(pool, logs), () => makeTables(name)),
+      mendedStores(createPostgresStores(pool, logs), () => makeTables([name])),
       logs,
       {
         pool,
@@ -150,8 +150,8 @@ export interface MigrateOptions {
   readonly migrations: readonly (new () => MigrationInterface)[];
   /** Qualified names of tables that the migrations make: where one is missing, what was migrated before counts as not done. */
   readonly tables?: readonly string[];
-  /** A migration beside which none of another name may stand: who runs already replaces no tables that a later start made. */
-  readonly onlyOver?: string;
+  /** Migrations beside which none of another name may stand: who runs already replaces no tables that a later start made. */
+  readonly onlyOver?: readonly string[] | undefined;
 }
 
 /**
@@ -211,11 +211,11 @@ async function isAnyMissing(client: Client, tables: readonly string[]): Promise<
   return rows[0]?.missing === true;
 }
 
-async function isAnyOther(client: Client, name: string): Promise<boolean> {
+async function isAnyOther(client: Client, names: readonly string[]): Promise<boolean> {
   if (await isAnyMissing(client, ['migrations'])) return false;
   const { rows } = await client.query<{ readonly other: boolean }>(
-    'SELECT EXISTS (SELECT 1 FROM migrations WHERE name <> $1) AS other',
-    [name],
+    'SELECT EXISTS (SELECT 1 FROM migrations WHERE name <> ALL($1::text[])) AS other',
+    [names],
   );
   return rows[0]?.other === true;
 }
