@@ -9,8 +9,7 @@
 import { persistently } from '@recourse/kernel';
 import type { Logger } from '@recourse/telemetry';
 import type { Auditor } from './auditor.js';
-
-type Health = ReturnType<Auditor['health']>;
+import type { Standing } from './standing.js';
 
 /** An auditor with its parts connected. */
 export interface OpenedAuditor {
@@ -31,7 +30,7 @@ export interface AuditorHostOptions {
 }
 
 /** What it says of itself. */
-export interface AuditorHealth extends Health {
+export interface AuditorHealth extends Standing {
   /** Why it does not follow yet; null where nothing is in the way. */
   readonly in_the_way: { readonly code: string; readonly detail: string } | null;
 }
@@ -44,7 +43,7 @@ export class AuditorHost {
   constructor(private readonly options: AuditorHostOptions) {}
 
   health(): AuditorHealth {
-    const health = this.#opened?.auditor.health() ?? { ready: false, trouble: {}, alarms: 0 };
+    const health = this.#opened?.auditor.health() ?? { ready: false, trouble: {}, alarms: 0, witnesses: {} };
     return { ...health, in_the_way: this.#inTheWay };
   }
 

@@ -24,7 +24,7 @@ function hostOf(failures: readonly (Failure | null)[]): {
             while (!done.includes('interrupted')) await Promise.resolve();
             done.push('stopped');
           },
-          health: () => ({ ready: true, trouble: {}, alarms: 2 }),
+          health: () => ({ ready: true, trouble: {}, alarms: 2, witnesses: {} }),
         },
         prepare: () => (failure === null ? Promise.reject(away) : Promise.resolve()),
         interrupt: () => Promise.resolve(void done.push('interrupted')),
@@ -58,13 +58,14 @@ describe('an auditor whose cluster is away when it starts', () => {
       ready: false,
       trouble: {},
       alarms: 0,
+      witnesses: {},
       in_the_way: { code: 'BROKER_UNAVAILABLE', detail: 'no broker answers' },
     });
     pauses.shift()?.();
     await started;
     expect([done, host.health()]).toEqual([
       ['opened', 'started'],
-      { ready: true, trouble: {}, alarms: 2, in_the_way: null },
+      { ready: true, trouble: {}, alarms: 2, witnesses: {}, in_the_way: null },
     ]);
   });
 

@@ -18,6 +18,7 @@ import { KeptHeads } from './book/kept-heads.js';
 import type { FollowedPartition } from './follower/followed-partition.js';
 import { alarmNews } from './rules/alarm/alarm.decisions.js';
 import type { Alarm, Found } from './rules/alarm/alarm.messages.js';
+import type { Standing } from './standing.js';
 import { Cosigners } from './witness/cosigners.js';
 import type { Unwitnessed, Witness } from './witness/cosigners.js';
 
@@ -99,15 +100,12 @@ export class Auditor {
     await this.#loop;
   }
 
-  /** A witness that fails is told of, and is nobody's whom this process could wait for. */
-  health(): { readonly ready: boolean; readonly trouble: Readonly<Record<string, string>>; readonly alarms: number } {
+  health(): Standing {
     return {
       ready: this.#isCaughtUp && this.#trouble.size === 0,
-      trouble: Object.fromEntries([
-        ...this.#cosigners.failing.map((name) => [name, 'WITNESS_UNAVAILABLE'] as const),
-        ...this.#trouble,
-      ]),
+      trouble: Object.fromEntries([...this.#cosigners.trouble, ...this.#trouble]),
       alarms: this.options.book.alarms.open.size,
+      witnesses: this.#cosigners.waits(),
     };
   }
 

@@ -747,8 +747,10 @@ describe('a witness', () => {
       1,
       ['witness.spec'],
     ]);
+    expect(cluster.auditor.health().witnesses['witness.spec']).toBeGreaterThanOrEqual(10);
     isAway = false;
     await turns(30);
+    expect(cluster.auditor.health().witnesses).toEqual({ 'witness.spec': 0 });
     expect([asked, cluster.sizes(), cluster.auditor.health().trouble]).toEqual([3, [2], {}]);
     const last = cluster.book.signed(PLACE).heads.at(-1)?.note ?? '';
     expect([cluster.kept.map(({ size }) => size), cluster.kept.at(-1)?.note === last]).toEqual([[2, 2], true]);

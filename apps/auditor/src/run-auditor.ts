@@ -18,7 +18,7 @@ import type { Kafka, RawReader } from '@recourse/kafka';
 import { Failure, stopOnSignal, systemClock } from '@recourse/kernel';
 import { createCodecs, lossReader, ownerOfLog } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
-import { createLogger } from '@recourse/telemetry';
+import { createLogger, Metrics } from '@recourse/telemetry';
 import type { Logger } from '@recourse/telemetry';
 import { AuditorHost } from './auditor-host.js';
 import type { OpenedAuditor } from './auditor-host.js';
@@ -47,7 +47,9 @@ export async function startAuditor(config: AuditorConfig): Promise<void> {
   const signer = noteSigner(config.keyName, 'log', config.key);
   const witnesses = witnessesOf(config.witnesses);
   const host = new AuditorHost({ open: () => openedAuditor(config, { signer, witnesses, logger }), logger });
-  const server = healthServer(host).listen(config.httpPort, config.httpHost);
+  const metrics = new Metrics({ service: NAME });
+  metrics.collectProcess();
+  const server = healthServer(host, metrics).listen(config.httpPort, config.httpHost);
   stopsBy(async () => {
     server.close();
     await host.stop();

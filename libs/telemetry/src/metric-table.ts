@@ -1,5 +1,6 @@
 // The metrics of the project, by name. Labels are of closed sets (topic, partition, reason, outcome): never an id. A tool is one that has a contract.
 import { BUDGET_METRICS } from './budget-metrics.js';
+import { AUDITOR_METRICS } from './auditor-metrics.js';
 import { NOTIFIER_METRICS } from './notifier-metrics.js';
 
 /** Every metric there is; `docs/reference` and the dashboards are written against these names. */
@@ -247,6 +248,7 @@ export const METRICS = {
     labels: ['code'],
   },
   ...NOTIFIER_METRICS,
+  ...AUDITOR_METRICS,
   stateKeysDestroyed: {
     name: 'recourse_state_keys_destroyed_total',
     kind: 'counter',

@@ -15,6 +15,7 @@ const CLOSED_LABELS = [
   'status',
   'question',
   'endpoint',
+  'witness',
   'unit',
   'standing',
   'within',

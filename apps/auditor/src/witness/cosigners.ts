@@ -5,9 +5,11 @@
 // Invariants
 //   C1. A witness that is silent is not asked again in a round, and holds up no other.
 //   C2. What a witness refuses is one finding of a log, where it began, until it signs again.
+//   C3. Since when a witness signs nothing is known from the first time that it was asked in vain until it signs.
 import { isCosigned, noteText, parseNote, treeName } from '@recourse/audit';
 import type { HashTree, NoteKey, NoteSignature, SignedHead } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
+import type { Clock } from '@recourse/kernel';
 import type { Found } from '../rules/alarm/alarm.messages.js';
 
 /** What shows a witness that it may sign a head. */
@@ -45,18 +47,30 @@ type Failing = Map<string, 'silent' | 'wrong'>;
 
 export class Cosigners {
   #failing: Failing = new Map();
+  /** Since when each has been asked in vain, by the clock that nobody sets. */
+  readonly #vainSince = new Map<string, number>();
   readonly #differing = new Map<string, Found>();
 
   constructor(
     private readonly options: {
       readonly witnesses: readonly Witness[];
+      readonly clock: Pick<Clock, 'monotonic'>;
       readonly onTrouble: (what: string, cause: unknown) => void;
     },
   ) {}
 
-  /** Names of those that did not sign when they were asked last. */
-  get failing(): readonly string[] {
-    return [...this.#failing.keys()];
+  /** Names of those that did not sign when they were asked last, with the code for it. */
+  get trouble(): readonly (readonly [string, string])[] {
+    return [...this.#failing.keys()].map((name) => [name, 'WITNESS_UNAVAILABLE']);
+  }
+
+  /** For how many seconds each has been asked in vain; 0 for one that signs what it is asked for. */
+  waits(): Readonly<Record<string, number>> {
+    const { witnesses, clock } = this.options;
+    const now = clock.monotonic();
+    return Object.fromEntries(
+      witnesses.map(({ key: { name } }) => [name, (now - (this.#vainSince.get(name) ?? now)) / 1_000]),
+    );
   }
 
   /** Logs of which a witness has signed another head. */
@@ -72,12 +86,15 @@ export class Cosigners {
   /** The heads with the signatures of those that gave theirs; who has signed one is not asked for it. */
   async sign(heads: readonly Unwitnessed[]): Promise<readonly SignedHead[]> {
     const failing: Failing = new Map();
+    const before = new Map(this.#vainSince);
     const signed: SignedHead[] = [];
     for (let from = 0; from < heads.length; from += ASKED_AT_ONCE) {
       const some = heads.slice(from, from + ASKED_AT_ONCE);
       signed.push(...(await Promise.all(some.map((one) => this.#signed(one, failing)))));
     }
     this.#failing = failing;
+    const now = this.options.clock.monotonic();
+    for (const name of failing.keys()) this.#vainSince.set(name, before.get(name) ?? now);
     return signed;
   }
 
@@ -103,6 +120,7 @@ export class Cosigners {
 
   #agreed({ key }: Witness, head: SignedHead, signature: NoteSignature): NoteSignature {
     this.#differing.delete(`${key.name} ${treeName(head)}`);
+    this.#vainSince.delete(key.name);
     return signature;
   }
 
