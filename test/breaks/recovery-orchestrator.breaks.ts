@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'may-offers-what-the-decider-refuses',
+    requirement: 'P5/may',
+    spec: 'apps/recovery-orchestrator/src/reads/reader.rules.unit.spec.ts',
+    test: 'of a step that waits for approval, somebody on whose behalf it was done may deny it and not approve it (P5)',
+    file: 'apps/recovery-orchestrator/src/reads/reader.rules.ts',
+    find: ' ?? REFUSALS[word]?.(step, asked) ?? null',
+    replace: ' ?? null',
+  },
+  {
+    id: 'may-offers-without-a-role',
+    requirement: 'P5/may',
+    spec: 'apps/recovery-orchestrator/src/http/recoveries.controller.unit.spec.ts',
+    test: 'a step as a person decides about it says what its reader may do by the roles of their token, as the table of routes lets in',
+    file: 'apps/recovery-orchestrator/src/http/recoveries.controller.ts',
+    find: 'const refusal = accessRefusal(this.service.access(route), principal);',
+    replace: 'const refusal = null as ReturnType<typeof accessRefusal>;',
+  },
+  {
     id: 'b5-closed-while-observing',
     requirement: 'B5',
     spec: 'apps/recovery-orchestrator/src/core/recoveries.core.windows.unit.spec.ts',
@@ -2097,7 +2115,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/recovery-orchestrator/src/reads/review-item.query.unit.spec.ts',
     test: "a review item marks names of different people that read alike, the reader's among them",
     file: 'apps/recovery-orchestrator/src/reads/review-item.query.ts',
-    find: 'lookalikes: lookAlikes([...peopleOf(step), seen.reader]),',
+    find: 'lookalikes: lookAlikes([...peopleOf(step), seen.reader.principal]),',
     replace: 'lookalikes: lookAlikes(peopleOf(step)),',
   },
   {

@@ -256,6 +256,7 @@ describe('a review item', () => {
     run_id: 'run_1',
     phase: 'awaiting_approval',
     may: ['deny'],
+    may_not: [{ word: 'approve', code: 'SELF_APPROVAL', message: 'Nobody approves their own action.' }],
     time_left_ms: 90_000,
     lookalikes: [['1nes', 'ines']],
     action_digest: DIGEST,
@@ -354,6 +355,13 @@ describe('a review item', () => {
     const { call, out } = desk({ 'GET /v1/reviews/step_1': { body: ITEM } });
     await call('reviews', 'show', 'step_1');
     expect(out()).toContain('different people, whose names read alike: 1nes, ines');
+  });
+
+  it('says what whoever reads it may do, and why not the rest', async () => {
+    const { call, out } = desk({ 'GET /v1/reviews/step_1': { body: ITEM } });
+    await call('reviews', 'show', 'step_1');
+    expect(out()).toMatch(/you may +deny\n/u);
+    expect(out()).toMatch(/you may not +approve: SELF_APPROVAL: Nobody approves their own action\./u);
   });
 
   it("is shown with its facts, what is missing, where to read on, and the agent's words apart", async () => {

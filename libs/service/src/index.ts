@@ -1,4 +1,4 @@
-export { ACCESS, accessOf } from './edge/access.js';
+export { ACCESS, accessOf, accessRefusal } from './edge/access.js';
 export type { AccessTable } from './edge/access.js';
 export { createAuthenticate } from './edge/authenticate.js';
 export { directoryIn } from './edge/directory.js';

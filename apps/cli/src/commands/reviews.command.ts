@@ -80,6 +80,10 @@ function overview(item: Doc): string {
     ['time left', typeof left === 'number' ? (left > 0 ? span(left) : 'none') : null],
     ['take care', alike(item['lookalikes'])],
     ['you may', item['may']],
+    ...docsOf(item['may_not']).map(
+      ({ word, code, message }) =>
+        ['you may not', `${cellText(word)}: ${cellText(code)}: ${cellText(message)}`] as const,
+    ),
     ['action digest', item['action_digest']],
   ]);
 }

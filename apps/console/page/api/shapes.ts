@@ -174,6 +174,8 @@ export const REVIEW = z.object({
   time_left_ms: instant,
   lookalikes: z.array(z.array(text)),
   may: z.array(text),
+  /** Absent where the service is an older one. */
+  may_not: z.nullish(z.array(z.object({ word: text, code: text, message: text }))),
   links: z.object({
     record: z.object({ log: text, partition: z.number(), seq: instant, record_hash: textOrNull }),
     trace: z.object({ trace_id: text, url: textOrNull }),

@@ -189,13 +189,17 @@ const UNOFFERED: Readonly<Record<string, readonly string[]>> = {
 /** What is offered for a step, in the order of its use; a button that cannot be pressed says why. */
 export function verbsOf(seen: ReadReview, roles: readonly string[]): readonly Verb[] {
   const isFor = (word: string): boolean => roles.some((role) => ROLES[word]?.includes(role));
-  const isBlind = seen.phase === 'awaiting_approval' && !seen.may.includes('approve');
+  // What a role lacks is said as for every other verb.
+  const barred = new Map(
+    (seen.may_not ?? []).map(({ word, code, message }) => [word, code === 'ROLE_REQUIRED' ? null : message]),
+  );
+  const isBlind = seen.phase === 'awaiting_approval' && !seen.may.includes('approve') && !barred.has('approve');
   const still = stillAs(seen, { read: () => readReview(seen.step_id), isSame: isSameStep });
   return Object.entries(VERBS).flatMap(([word, sends]) => {
     const isMore = UNOFFERED[word]?.includes(seen.phase) === true && isFor(word);
-    const isShown = seen.may.includes(word) || isMore || (isBlind && word === 'approve');
+    const isShown = seen.may.includes(word) || barred.has(word) || isMore || (isBlind && word === 'approve');
     if (!isShown) return [];
-    const blocked = isBlind && word === 'approve' ? whyBlind(seen) : null;
+    const blocked = isBlind && word === 'approve' ? whyBlind(seen) : (barred.get(word) ?? null);
     return forRoles([{ ...sends(seen), still, blocked }], ROLES[word] ?? [], roles);
   });
 }

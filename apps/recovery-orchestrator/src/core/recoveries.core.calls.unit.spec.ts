@@ -5,6 +5,7 @@ import type { LegReported, LegRequested, Observation, ReversalCall } from '@reco
 import { fact, harness, WAYS } from '@recourse/testing';
 import type { CoreHarness } from '@recourse/testing';
 import { reviewItem } from '../reads/review-item.query.js';
+import { reader } from '../reads/review-item.testing.js';
 import { actionDigest } from '../rules/step/opening.decisions.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import {
@@ -58,7 +59,7 @@ describe.each(WAYS)('a reversal of two calls, $way', ({ isRebuilt }) => {
   const stepOf = (run: CoreHarness): StepDoc => run.rows('step')[0]?.doc as unknown as StepDoc; // rows are typed as JSON
   const reconciled = (run: CoreHarness) =>
     reviewItem(stepOf(run), {
-      reader: 'pia',
+      reader: reader(),
       log: 'recourse.recoveries',
       partition: 0,
       now: 12_000,

@@ -2,6 +2,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import {
+  accessRefusal,
   FromCaller,
   Id,
   idText,
@@ -15,7 +16,7 @@ import {
   SERVICE_CONTEXT,
 } from '@recourse/service';
 import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
-import { contractOfOpen, contractView } from '@recourse/contract';
+import { contractOfOpen, contractView, editorsOf, entryView, ownersEver } from '@recourse/contract';
 import { z } from 'zod';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
 import { RECOVERIES_LOG } from '../core.js';
@@ -24,9 +25,8 @@ import { FORWARD_PHASES } from '../rules/forward/forward.messages.js';
 import type { ForwardDoc, ForwardPhase } from '../rules/forward/forward.messages.js';
 import { RecoveryQueries } from '../reads/recovery-queries.js';
 import { reviewItem } from '../reads/review-item.query.js';
-import type { ReviewItem } from '../reads/review-item.messages.js';
+import type { ReviewItem, Seen } from '../reads/review-item.messages.js';
 import { MARGIN_MS } from '../rules/policy.messages.js';
-import type { RecoveryPolicy } from '../rules/policy.messages.js';
 import { STEP_PHASES } from '../rules/step/step.messages.js';
 import type { StepDoc, StepPhase } from '../rules/step/step.messages.js';
 import { timedList } from './timed-list.js';
@@ -102,7 +102,7 @@ export class RecoveriesController {
     @Inject(Reads) private readonly reads: Reads,
     @Inject(RecoveryQueries) private readonly queries: RecoveryQueries,
     @Inject(TRACE_URL) private readonly traceUrl: string | null,
-    @Inject(SERVICE_CONTEXT) private readonly service: Pick<ServiceContext, 'view'>,
+    @Inject(SERVICE_CONTEXT) private readonly service: Pick<ServiceContext, 'access' | 'view'>,
   ) {}
 
   @ReadRoute(
@@ -144,21 +144,33 @@ export class RecoveriesController {
     );
     // Rows of these kinds are steps and questions; opened payloads keep their place.
     return reviewItem((docs[0] ?? doc) as StepDoc, {
-      reader: caller.principal.subject,
       agreedBy: (questions as readonly ForwardDoc[]).flatMap(agreedBy),
       log: RECOVERIES_LOG,
       partition,
       now: Date.now(),
       marginMs: MARGIN_MS,
-      ofOpen: await this.ofOpen(),
+      ...(await this.judging(caller)),
       traceUrl: this.traceUrl,
     });
   }
 
-  /** Contracts as they stand; none before the service has read any. */
-  private async ofOpen(): Promise<RecoveryPolicy['ofOpen']> {
+  /** What a command of theirs would be judged by: contracts and charters as they stand, none before the service has read any. */
+  private async judging({ principal }: Caller): Promise<Pick<Seen, 'reader' | 'ofOpen'>> {
     const contracts = (await this.service.view?.(contractView.name)) ?? null;
-    return (tenant, terms) =>
-      contracts === null ? null : (contractOfOpen(contracts, tenant, terms)?.contract ?? null);
+    const entries = (await this.service.view?.(entryView.name)) ?? null;
+    return {
+      ofOpen: (tenant, terms) =>
+        contracts === null ? null : (contractOfOpen(contracts, tenant, terms)?.contract ?? null),
+      reader: {
+        principal: principal.subject,
+        accounts: principal.accounts ?? [],
+        refusedAt: (route) => {
+          const refusal = accessRefusal(this.service.access(route), principal);
+          return refusal === null ? null : { code: refusal.code, message: refusal.message };
+        },
+        ownersOf: (tenant, agent) => (entries === null ? [] : ownersEver(entries, tenant, agent)),
+        editorsOf: (tenant, digest) => (contracts === null ? [] : editorsOf(contracts, tenant, digest)),
+      },
+    };
   }
 }

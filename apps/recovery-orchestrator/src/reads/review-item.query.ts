@@ -10,7 +10,7 @@
 import { capabilitiesOf } from '@recourse/contract';
 import { lookAlikes, traceIdOf } from '@recourse/kernel';
 import { VERBS } from '@recourse/messages';
-import type { Observation, ReversalCall } from '@recourse/messages';
+import type { Observation, ReversalCall, Verb } from '@recourse/messages';
 import { refInForce } from '../rules/decision/in-force.decisions.js';
 import { callsMs, dispatchableUntil } from '../rules/decision/recovery.decisions.js';
 import { isKeyKnown, mayRepeat } from '../rules/step/dispatch.decisions.js';
@@ -27,6 +27,7 @@ import type {
   ShownStatement,
   ShownWords,
 } from './review-item.messages.js';
+import { forReader } from './reader.rules.js';
 import { WHY, whyTwo } from './review-words.js';
 import { isSealedForReader, isUnreadable, shown } from './shown-payload.js';
 import { foldedText, shownDoc } from './shown-text.js';
@@ -71,8 +72,8 @@ function itemOf(step: StepDoc, seen: Seen): ReviewItem {
     denied: step.denied_by === null ? null : { by: step.denied_by, ...step.denied_for },
     action_digest: step.action_digest?.toString('hex') ?? null,
     time_left_ms: timeLeft(step, seen),
-    lookalikes: lookAlikes([...peopleOf(step), seen.reader]),
-    may: mayBeDone(step, missing, seen),
+    lookalikes: lookAlikes([...peopleOf(step), seen.reader.principal]),
+    ...forReader(offered(step, missing, seen), step, seen),
     links: linksOf(step, seen),
   };
 }
@@ -149,8 +150,8 @@ function missingOf(step: StepDoc): readonly FactNeeded[] {
   return FACTS_NEEDED.filter((fact) => lacks[fact]);
 }
 
-/** Who cannot see the facts may still refuse, and nobody agrees blindly. */
-function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], seen: Seen): ReviewItem['may'] {
+/** What its phase and its facts leave to do. Who cannot see the facts may still refuse, and nobody agrees blindly. */
+function offered(step: StepDoc, missing: readonly FactNeeded[], seen: Seen): readonly Verb[] {
   const { phase, call, terms } = step;
   const { now, marginMs } = seen;
   const compensation = call !== null && terms !== null;
@@ -159,9 +160,9 @@ function mayBeDone(step: StepDoc, missing: readonly FactNeeded[], seen: Seen): R
   const window = isRetriable && timeLeft(step, seen) !== 0 && isRecognised(step, now, marginMs);
   const isWhole = missing.length === 0 && !isSealedForReader(step.execution.args);
   const has = { facts: isWhole, compensation, window };
-  return VERBS.filter(({ id, offered }) => id === 'step_id' && offered?.includes(phase) === true)
-    .filter(({ needs }) => needs === undefined || has[needs])
-    .map(({ route }) => route.slice(route.lastIndexOf('/') + 1));
+  return VERBS.filter(({ id, offered: phases }) => id === 'step_id' && phases?.includes(phase) === true).filter(
+    ({ needs }) => needs === undefined || has[needs],
+  );
 }
 
 /** The tool would recognise the call, or nobody has made it yet; where the time of the log was set right, the command says so. */

@@ -33,6 +33,7 @@ import {
 import { FACTS_NEEDED } from './review-item.messages.js';
 import type { ReviewItem } from './review-item.messages.js';
 import { reviewItem } from './review-item.query.js';
+import { reader } from './review-item.testing.js';
 import { SHOWN_MAX } from './shown-text.js';
 
 function stepOf(run: ReturnType<typeof harness>): StepDoc {
@@ -45,10 +46,10 @@ const itemAt = (
   run: ReturnType<typeof harness>,
   now: number,
   agreedBy: readonly string[] = [],
-  reader = 'pia',
+  by = 'pia',
 ): ReviewItem =>
   reviewItem(stepOf(run), {
-    reader,
+    reader: reader(by),
     log: 'recourse.recoveries',
     partition: 3,
     now,
@@ -178,7 +179,7 @@ describe('a review item', () => {
       reviewItem(
         { ...stepOf(run), call: null, action_digest: null, phase: 'manual', reason },
         {
-          reader: 'pia',
+          reader: reader(),
           log: 'l',
           partition: 0,
           now: 10_000,
@@ -206,7 +207,7 @@ describe('a review item', () => {
     const item = reviewItem(
       { ...step, execution: { ...step.execution, args: sealed } },
       {
-        reader: 'pia',
+        reader: reader(),
         log: 'l',
         partition: 0,
         now: 10_000,
@@ -265,7 +266,7 @@ describe('a review item', () => {
     const body = readFileSync('examples/contracts/payments.issue_refund.json', 'utf8');
     const bound = { ...JSON.parse(body), reversal_window_ms: 20_000, expires_after_commit_ms: undefined } as Contract;
     const at = (now: number) => {
-      const seen = { reader: 'pia', log: 'l', partition: 0, now, marginMs: MARGIN, traceUrl: null, agreedBy: [] };
+      const seen = { reader: reader(), log: 'l', partition: 0, now, marginMs: MARGIN, traceUrl: null, agreedBy: [] };
       return reviewItem(stepOf(run), { ...seen, ofOpen: () => bound });
     };
     const closed = 1_000 + 20_000 - CALL_TIMEOUT - MARGIN;

@@ -21,6 +21,7 @@ import {
 } from '../recoveries.testing.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import { reviewItem } from './review-item.query.js';
+import { reader } from './review-item.testing.js';
 
 const AT = 10_000;
 const ONE_ATTEMPT = terms({ impact: 'write', recovery_approval_mode: 'auto', max_attempts: 1 });
@@ -71,7 +72,7 @@ function reconciliationIn(run: CoreHarness, sealed: boolean) {
   const shut = last?.said === undefined ? last : { ...last, said: closed(last.said) };
   const doc = sealed ? ({ ...step, last: shut } as StepDoc) : step;
   const at = {
-    reader: 'pia',
+    reader: reader(),
     log: 'l',
     partition: 0,
     now: AT + 1_000,

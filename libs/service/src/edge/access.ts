@@ -217,9 +217,16 @@ export function accessOf(service: ServiceName): (route: string) => Access | unde
 
 /** Lets somebody in, or not. Errors: EdgeRefusal(ROLE_REQUIRED). */
 export function requireAccess(access: Access | undefined, principal: Principal): void {
-  if (access === undefined) throw new EdgeRefusal('ROLE_REQUIRED', 'nobody is let in here: the route has no row');
+  const refusal = accessRefusal(access, principal);
+  if (refusal !== null) throw refusal;
+}
+
+/** Why somebody is not let in: EdgeRefusal(ROLE_REQUIRED); null where they are. */
+export function accessRefusal(access: Access | undefined, principal: Principal): EdgeRefusal | null {
+  if (access === undefined) return new EdgeRefusal('ROLE_REQUIRED', 'nobody is let in here: the route has no row');
   if (!access.roles.some((role) => principal.roles.includes(role)))
-    throw roleRequired(principal, access.roles, `one of the roles ${access.roles.join(', ')} is needed`);
-  if (access.reach === 'all' && !seesAllTenants(principal))
-    throw ofAllTenants(`${access.roles.join(' or ')} of all tenants (${ALL_TENANTS}) is needed`);
+    return roleRequired(principal, access.roles, `one of the roles ${access.roles.join(', ')} is needed`);
+  return access.reach === 'all' && !seesAllTenants(principal)
+    ? ofAllTenants(`${access.roles.join(' or ')} of all tenants (${ALL_TENANTS}) is needed`)
+    : null;
 }

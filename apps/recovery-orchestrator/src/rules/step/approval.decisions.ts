@@ -2,7 +2,7 @@
 import { isAmong, isPerson } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import { RESOLUTION_VALUES } from '@recourse/messages';
-import type { ApproveStep, BreakGlass, DenyStep, ResolveStep } from '@recourse/messages';
+import type { DenyStep, ResolveStep } from '@recourse/messages';
 import { refInForce } from '../decision/in-force.decisions.js';
 import { windowOf } from '../decision/recovery.decisions.js';
 import { factsLacked } from './readiness.decisions.js';
@@ -39,6 +39,12 @@ export interface EndingContext {
   readonly editorsOf: (tenant: string, digest: Buffer) => readonly string[];
 }
 
+/** Who agrees to which action, or breaks the glass for it. */
+interface Agreement {
+  readonly envelope: Asking;
+  readonly action_digest: Buffer;
+}
+
 /** What an approval is judged by beside the step. */
 export interface ApprovalContext extends EndingContext {
   readonly now: number;
@@ -51,16 +57,12 @@ export interface ApprovalContext extends EndingContext {
  * Errors: none. The first code that applies, from identity to time.
  * Source: P3, P4, P5, P6; docs/design/edge.md.
  */
-export function approvalRefusal(step: StepDoc, command: ApproveStep, context: ApprovalContext): Refusal | null {
+export function approvalRefusal(step: StepDoc, command: Agreement, context: ApprovalContext): Refusal | null {
   return glassRefusal(step, command, context) ?? repeatRefusal(step, command.envelope);
 }
 
 /** Says why the glass is not broken; null when it is. As for an approval: only the role, and how many there are, differ. */
-export function glassRefusal(
-  step: StepDoc,
-  command: ApproveStep | BreakGlass,
-  context: ApprovalContext,
-): Refusal | null {
+export function glassRefusal(step: StepDoc, command: Agreement, context: ApprovalContext): Refusal | null {
   const { now, policy } = context;
   return (
     endingRefusal(step, command.envelope, context) ??
@@ -84,7 +86,7 @@ export function denialRefusal(step: StepDoc, command: DenyStep): Refusal | null 
  */
 export function resolutionRefusal(
   step: StepDoc,
-  { envelope, resolution }: ResolveStep,
+  { envelope, resolution }: Pick<ResolveStep, 'resolution'> & Pick<Agreement, 'envelope'>,
   context: EndingContext,
 ): Refusal | null {
   const refusal = endingRefusal(step, envelope, context);
@@ -155,7 +157,7 @@ export function editorRefusal(
   };
 }
 
-function digestRefusal(step: StepDoc, command: Pick<ApproveStep, 'action_digest'>): Refusal | null {
+function digestRefusal(step: StepDoc, command: Pick<Agreement, 'action_digest'>): Refusal | null {
   if (step.action_digest === null)
     return {
       code: 'STEP_WRONG_PHASE',

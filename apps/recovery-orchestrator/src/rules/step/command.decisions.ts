@@ -223,7 +223,8 @@ function forwardUnknown({ mutation_id, execution_state }: StepDoc): Refusal {
   };
 }
 
-function personOnly(asking: Asking): Refusal | null {
+/** Says why somebody may not have a step tried or looked at again; null when they may. */
+export function personOnly(asking: Asking): Refusal | null {
   const refusal = selfRefusal([], asking);
   return refusal === null ? null : { ...refusal };
 }
