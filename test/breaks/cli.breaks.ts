@@ -2,6 +2,24 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'story-opens-no-undo',
+    requirement: 'A71/open',
+    spec: 'apps/cli/src/story/story.opening.unit.spec.ts',
+    test: 'a story whose payloads are opened shows why somebody asked for an undo',
+    file: 'apps/cli/src/story/opened.ts',
+    find: "    await read('ledger', '/v1/undos', { run_id });\n",
+    replace: '',
+  },
+  {
+    id: 'story-keeps-silent-of-what-stays-sealed',
+    requirement: 'A71/open',
+    spec: 'apps/cli/src/story/story.opening.unit.spec.ts',
+    test: 'a story whose payloads are opened says by its code that payloads stay sealed for whoever asks, and whom they are opened for',
+    file: 'apps/cli/src/commands/story.command.ts',
+    find: 'if (openers.length > 0)',
+    replace: 'if (openers.length < 0)',
+  },
+  {
     id: 'many-decided-unseen',
     requirement: 'guides/many',
     spec: 'apps/cli/src/commands/several.command.unit.spec.ts',

@@ -13,7 +13,7 @@ import type { ProvedLog } from '../audit/prove.js';
 import { formatTable } from '../output/table.js';
 import { visibleOnOneLine } from '../output/visible.js';
 import { known, OPERATOR } from '../config.js';
-import { CliProblem } from '../problem.js';
+import { CliProblem, problemText } from '../problem.js';
 import type { ExitKind } from '../problem.js';
 import type { Session } from '../session.js';
 import { proofsOf } from '../story/story.proofs.js';
@@ -115,10 +115,7 @@ async function tell(session: Session, id: string, options: StoryOptions): Promis
   const tenant = session.tenant === ALL_TENANTS ? null : session.tenant;
   const found = storyOf(source.records, id, new Map(), { tenant });
   if (found === null) throw untold(id, tenant, tenant === null ? tenantsOf(source.records, id) : []);
-  const shown =
-    open === true
-      ? (storyOf(source.records, id, await openedBy(session, found.records), { tenant })?.story ?? found.story)
-      : found.story;
+  const shown = open === true ? await openedStory(session, source.records, found) : found.story;
   if (html !== undefined) written(session, html, storyHtml(shown));
   if (packet !== undefined) {
     const trusted = await trustOf(session, options);
@@ -130,6 +127,30 @@ async function tell(session: Session, id: string, options: StoryOptions): Promis
       session.terminal.note(`${String(proofs.size)} of its ${String(records.length)} records are proved.`);
   }
   session.show(shown, () => storyText(shown));
+}
+
+/** The story with what the services show to whoever asks; what they keep from them is said beside it. */
+async function openedStory(
+  session: Session,
+  all: readonly Accepted[],
+  { story, records }: NonNullable<ReturnType<typeof storyOf>>,
+): Promise<Story> {
+  const tenant = story.about.tenant ?? session.tenant;
+  const { bodies, openers } = await openedBy(session, tenant, records);
+  if (openers.length > 0) session.terminal.note(problemText(keptFrom(tenant, openers), session.isJson));
+  return storyOf(all, story.about.id, bodies, { tenant })?.story ?? story;
+}
+
+function keptFrom(whose: string | null, openers: readonly string[]): CliProblem {
+  const roles = openers.join(', ');
+  return new CliProblem(
+    'PAYLOADS_SEALED',
+    `payloads of ${whose ?? 'the story'} stay sealed for you: ${roles} opens them`,
+    'refused',
+    {
+      remedy: `Ask with a token of that tenant that carries ${roles}: in a token for all tenants it counts for nothing.`,
+    },
+  );
 }
 
 /** Ids are chosen by whoever writes: the same one may stand for something else in another tenant. */

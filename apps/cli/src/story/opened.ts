@@ -8,16 +8,26 @@ import type { Session } from '../session.js';
 
 const ROWS_MAX = 500;
 
-/** Opened bodies by the hash of the sealed bytes. Errors: those of the edge, but for what is not found. */
-export async function openedBy(session: Session, records: readonly Accepted[]): Promise<ReadonlyMap<string, unknown>> {
-  const opened = new Map<string, unknown>();
+/** What the services showed. */
+export interface Opened {
+  /** Opened bodies by the hash of the sealed bytes. */
+  readonly bodies: ReadonlyMap<string, unknown>;
+  /** Roles that open what stayed sealed for whoever asked; empty where nothing did. */
+  readonly openers: readonly string[];
+}
+
+/** What the services show of the records of a tenant. Errors: those of the edge, but for what is not found. */
+export async function openedBy(session: Session, tenant: string | null, records: readonly Accepted[]): Promise<Opened> {
+  const bodies = new Map<string, unknown>();
+  const openers = new Set<string>();
   const texts = (field: string): readonly string[] => [
     ...new Set(records.flatMap(({ body }) => valuesOf(docOf(body), field))),
   ];
   const read = async (service: Service, path: string, query: Readonly<Record<string, string>>): Promise<void> => {
     try {
-      const { items } = await session.service(service).list(path, { ...query, tenant: session.tenant }, ROWS_MAX);
-      for (const [hash, body] of openedIn(items)) opened.set(hash, body);
+      const { items } = await session.service(service).list(path, { ...query, tenant }, ROWS_MAX);
+      for (const [hash, body] of openedIn(items)) bodies.set(hash, body);
+      for (const role of openersIn(items)) openers.add(role);
     } catch (cause) {
       if (!(cause instanceof EdgeProblem) || cause.code !== 'NOT_FOUND') throw cause;
     }
@@ -25,10 +35,12 @@ export async function openedBy(session: Session, records: readonly Accepted[]): 
   for (const run_id of texts('run_id')) {
     await read('ledger', '/v1/mutations', { run_id });
     await read('ledger', '/v1/compensations', { run_id });
+    await read('ledger', '/v1/rollbacks', { run_id });
+    await read('ledger', '/v1/undos', { run_id });
     await read('recoveries', '/v1/steps', { run_id });
   }
   for (const ref of texts('ref')) await read('ledger', '/v1/assumptions', { ref });
-  return opened;
+  return { bodies, openers: [...openers] };
 }
 
 /** Values of a text field, in a record or its execution. */
@@ -43,4 +55,12 @@ export function openedIn(answer: unknown): ReadonlyMap<string, unknown> {
   const isOpened = encoding === 'sealed' && typeof sha256 === 'string' && body !== undefined && !isClosed(answer);
   const own = isOpened ? [[sha256, body] as const] : [];
   return new Map([...own, ...Object.values(answer).flatMap((each) => [...openedIn(each)])]);
+}
+
+/** Roles beside payloads that stayed sealed for whoever asked. */
+function openersIn(answer: unknown): readonly string[] {
+  if (typeof answer !== 'object' || answer === null) return [];
+  const { encoding, opens_with: own } = docOf(answer);
+  const roles = encoding === 'sealed' && Array.isArray(own) ? own.map(String) : [];
+  return [...roles, ...Object.values(answer).flatMap((each) => openersIn(each))];
 }
