@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'undo-opened-looks-done',
+    requirement: 'guides/ends',
+    spec: 'apps/cli/src/commands/undo-and-erase.unit.spec.ts',
+    test: 'an undo that is not waited for tells a script that it is opened',
+    file: 'apps/cli/src/commands/undo.command.ts',
+    find: "{ ...opened, state: 'opened' },",
+    replace: 'opened,',
+  },
+  {
     id: 'story-opens-no-undo',
     requirement: 'A71/open',
     spec: 'apps/cli/src/story/story.opening.unit.spec.ts',

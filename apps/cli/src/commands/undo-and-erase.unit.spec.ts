@@ -26,6 +26,24 @@ describe('undo --wait', () => {
   });
 });
 
+describe('an undo that is not waited for', () => {
+  const args = ['undo', 'run-1', '--reason', 'a mistake'];
+  const accepted = () => ledger({ '/v1/undos': { undo_id: 'undo_1', run_id: 'run-1' } });
+
+  it('says that it is opened and not done, and how it is followed', async () => {
+    const { call, out } = accepted();
+    expect(await call(...args)).toBe(0);
+    expect(out()).toMatch(/^state +opened, not done$/mu);
+    expect(out()).toContain('See what becomes of it: recourse undos show undo_1');
+  });
+
+  it('tells a script that it is opened', async () => {
+    const { call, out } = accepted();
+    expect(await call(...args, '--json')).toBe(0);
+    expect(JSON.parse(out())).toEqual({ undo_id: 'undo_1', run_id: 'run-1', state: 'opened' });
+  });
+});
+
 describe('undo --wait of what is not undone and a person has', () => {
   const item = { mutation_id: 'mut_1', outcome: 'not_undone', step_id: 'step_1', reason: 'UNCONTRACTED' };
   const report = { undo_id: 'undo_1', run_id: 'run-1', outcome: 'partly_undone', counts: {} };
@@ -99,7 +117,7 @@ describe('undo of a run without effects', () => {
   const args = ['undo', 'nope', '--reason', 'a mistake'];
   const of = (preview: object, more: Readonly<Record<string, object>> = {}) =>
     ledger({
-      '/v1/undos': { undo_id: 'undo_1', phase: 'opened' },
+      '/v1/undos': { undo_id: 'undo_1' },
       '/v1/runs/nope/undo-preview': preview,
       ...more,
     });
@@ -115,13 +133,13 @@ describe('undo of a run without effects', () => {
   it('gives a script the answer alone', async () => {
     const { call, out } = of({ items: [] });
     expect(await call(...args, '--json')).toBe(0);
-    expect(JSON.parse(out())).toEqual({ undo_id: 'undo_1', phase: 'opened' });
+    expect(JSON.parse(out())).toEqual({ undo_id: 'undo_1', state: 'opened' });
   });
 
   it.each([
     ['the run has effects', of({ items: [{ mutation_id: 'mut_1' }] })],
     ['the answer does not say', of({})],
-    ['nobody answers', ledger({ '/v1/undos': { undo_id: 'undo_1', phase: 'opened' } })],
+    ['nobody answers', ledger({ '/v1/undos': { undo_id: 'undo_1' } })],
   ])('says nothing where %s', async (_, { call, note, out }) => {
     expect(await call(...args)).toBe(0);
     expect([note(), out()]).toEqual(['', expect.stringContaining('opened')]);
@@ -131,7 +149,7 @@ describe('undo of a run without effects', () => {
 describe('an undo for one tenant', () => {
   const at = () =>
     ledger({
-      '/v1/undos': { undo_id: 'undo_1', phase: 'opened' },
+      '/v1/undos': { undo_id: 'undo_1' },
       '/v1/undos/undo_1': { undo_id: 'undo_1', outcome: 'undone', items: [], counts: {} },
       '/v1/runs/run-1/undo-preview': { items: [], counts: {} },
     });

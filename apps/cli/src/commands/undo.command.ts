@@ -171,9 +171,9 @@ async function undo(
     );
   if (wait === undefined) {
     session.show(
-      opened,
+      { ...opened, state: 'opened' },
       () =>
-        `${formatFields(Object.entries(opened))}\n\nSee what becomes of it: recourse undos show ${cellText(opened['undo_id'])}`,
+        `${formatFields([...Object.entries(opened), ['state', 'opened, not done']])}\n\nSee what becomes of it: recourse undos show ${cellText(opened['undo_id'])}`,
     );
     await noteWhereEmpty(session, run);
     return undefined;
