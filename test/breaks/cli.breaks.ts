@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'mutation-failed-shown-as-committed',
+    requirement: 'guides/became',
+    spec: 'apps/cli/src/mutations/mutations.unit.spec.ts',
+    test: 'mutations show says what became of an execution that is failed, and calls no other committed',
+    file: 'apps/cli/src/mutations/mutation-text.ts',
+    find: "if (state === 'failed')",
+    replace: "if (state === 'gone')",
+  },
+  {
     id: 'undo-opened-looks-done',
     requirement: 'guides/ends',
     spec: 'apps/cli/src/commands/undo-and-erase.unit.spec.ts',

@@ -30,7 +30,7 @@ export function describeMutation(found: Doc): string {
         ? null
         : `${cellText(terms['contract_name'])} version ${cellText(terms['contract_version'])}`,
     ],
-    ['committed', instant(ref['committed_at'])],
+    endOf(found['execution_state'], instant(ref['committed_at'])),
     ['window ends', instant(ref['reversal_expires_at'])],
     ['status', found['status']],
     ['execution', found['execution_state']],
@@ -41,6 +41,13 @@ export function describeMutation(found: Doc): string {
     ['record', found['recorded_hash']],
   ]);
   return [facts, ...partsOf(found)].join('\n\n');
+}
+
+/** When its execution ended, and as what: only one that took effect was committed. */
+function endOf(state: unknown, at: string | null): readonly [string, string | null] {
+  if (state === 'failed') return ['failed', at === null ? null : `${at}: nothing took effect`];
+  if (state === 'uncertain') return ['ended', at === null ? null : `${at}: whether it took effect is not known`];
+  return ['committed', at];
 }
 
 /** The calls that undo it, in their order. */

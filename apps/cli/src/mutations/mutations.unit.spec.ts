@@ -124,6 +124,18 @@ describe('mutations show', () => {
     );
   });
 
+  it.each([
+    ['succeeded', /^committed +1970-01-01 00:00:05Z$/mu],
+    ['failed', /^failed +1970-01-01 00:00:05Z: nothing took effect$/mu],
+    ['uncertain', /^ended +1970-01-01 00:00:05Z: whether it took effect is not known$/mu],
+  ])('says what became of an execution that is %s, and calls no other committed', async (execution_state, said) => {
+    const ref = { committed_at: 5_000 };
+    const { call, out } = ledger({ '/v1/mutations/mut_1': { ...FOUND, execution_state, ref } });
+    await call('mutations', 'show', 'mut_1');
+    expect(out()).toMatch(said);
+    expect(out().includes('committed')).toBe(execution_state === 'succeeded');
+  });
+
   it('claims no proof of what is only planned', async () => {
     const { call, out } = ledger({ '/v1/mutations/mut_1': { ...FOUND, proof: null } });
     await call('mutations', 'show', 'mut_1');
