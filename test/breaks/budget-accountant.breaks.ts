@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'escalated-asked-again-names-no-cap',
+    requirement: 'A28/named',
+    spec: 'apps/budget-accountant/src/budgets.vector.unit.spec.ts',
+    test: 'the consequence of an action, straight names the cap it would exceed, and what is used of it, whenever it is asked for (A28)',
+    file: 'apps/budget-accountant/src/rules/budget/reservation.decider.ts',
+    find: '{ escalation_id, exceeded: askedAbout }',
+    replace: '{ escalation_id }',
+  },
+  {
     id: 'l4-overruns-told-whole',
     requirement: 'L4/overruns',
     spec: 'apps/budget-accountant/src/budgets.compensations-fit.unit.spec.ts',

@@ -107,6 +107,24 @@ describe.each(WAYS)('the consequence of an action, $way', ({ isRebuilt }) => {
     ]);
   });
 
+  it('names the cap it would exceed, and what is used of it, whenever it is asked for (A28)', () => {
+    const over = {
+      scope: 'capability',
+      scope_id: 'flags.set_all',
+      measure: 'subjects',
+      used_minor: 1,
+      ceiling_minor: 1,
+    };
+    const asked = () => ask('b', {}, { capability: 'flags.set_all', subject: 'order/2', reach: 'tenant' });
+    start()
+      .when(ask('a', {}, { capability: 'flags.set_all', reach: 'tenant' }), 1)
+      .when(asked(), 2)
+      .thenAnswer({ httpStatus: 202, body: { phase: 'escalated', exceeded: [over] } })
+      .when(asked(), 3)
+      .thenNothing()
+      .thenAnswer({ httpStatus: 202, body: { phase: 'escalated', exceeded: [over] } });
+  });
+
   it.each(['comms', 'commitments'])('counts %s in wholes: the second of one escalates (A79, A80)', (unit) => {
     start()
       .when(ceiling('run', unit, MINOR, { measure: 'value' }), 1)

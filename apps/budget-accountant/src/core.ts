@@ -23,7 +23,7 @@ import type { Asked, Decision, Due, InputTable, ServiceCore, StateView } from '@
 import { boundsOf, subjectIdOf } from './core/bounds.js';
 import { MUTATIONS_LOG, isOurs, onCompensations, onMutation, onRecoverability } from './core/debts.js';
 import { takenBackBy } from './core/compensations.js';
-import { decideOpen } from './rules/budget/budget.decider.js';
+import { decideOpen, escalationIdOf } from './rules/budget/budget.decider.js';
 import { agentOf, decideRelease, decideReserve } from './rules/budget/reservation.decider.js';
 import { decayed, decideMove } from './rules/budget/ceiling.decider.js';
 import { allowanceFor, isJudgedFalse, onAutonomyDue, onFreeze, onSignalled, onUnfreeze } from './core/autonomy.js';
@@ -203,7 +203,8 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
   const stopped = stoppedBy(views.view(entryView.name), body);
   if (stopped !== null) return stopped;
   const allowance = allowanceFor(context, body.envelope, body);
-  const reservation = reservations.find(state, reservationId(tenant, runId, effect_key));
+  const id = reservationId(tenant, runId, effect_key);
+  const reservation = reservations.find(state, id);
   if (allowance.forward_approval === 'refused')
     return refused(BUDGET_REJECTIONS.RUNG_TOO_LOW, 'RUNG_TOO_LOW', rungRefusal(allowance), allowanceShown(allowance));
   const wanted = wantedOf(allowance.forward_approval, reservation);
@@ -216,6 +217,7 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
   const decision = answered(
     decideReserve(body, {
       reservation,
+      askedAbout: escalations.find(state, escalationIdOf(id))?.exceeded ?? [],
       forwardApproval: wanted,
       bounds: underRung(bounds, allowance, body.values, tenant),
       contract,

@@ -7,6 +7,7 @@ import type { Action } from '../producer/producer.js';
 import { actionDigestOf, reservationOf } from './action.js';
 import type { ApprovalAnswer } from './approval.port.js';
 import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
+import { exceededText } from './exceeded.js';
 import type { GuardOptions, GuardTrouble } from './guard.messages.js';
 import { calledOff, giveBack, objection, textOf, trouble } from './objections.js';
 import type { Situation, Stop } from './objections.js';
@@ -147,7 +148,7 @@ function reservationStop(answer: ReservationAnswer, options: GuardOptions): Stop
     case 'reserved':
       return null;
     case 'escalated':
-      return objection(options, trouble('BUDGET_ESCALATED', `${answer.code}: ${escalatedText(answer.escalationId)}`));
+      return objection(options, trouble('BUDGET_ESCALATED', `${answer.code}: ${escalatedText(answer)}`));
     case 'refused':
       return objection(
         options,
@@ -158,7 +159,11 @@ function reservationStop(answer: ReservationAnswer, options: GuardOptions): Stop
   }
 }
 
-function escalatedText(id: string | undefined): string {
+function escalatedText({
+  escalationId: id,
+  exceeded,
+}: Extract<ReservationAnswer, { readonly kind: 'escalated' }>): string {
   const where = id === undefined ? 'recourse budgets escalations' : `recourse budgets show ${id}`;
-  return `it would go over a ceiling, and a person decides (\`${where}\`); make the same call again once they have, or set budgetPatience`;
+  const bounds = exceededText(exceeded);
+  return `it would go over a ceiling${bounds === null ? '' : ` (${bounds})`}, and a person decides (\`${where}\`); make the same call again once they have, or set budgetPatience`;
 }

@@ -125,6 +125,13 @@ describe('an answer of the accountant', () => {
     });
   });
 
+  it('that a person is asked says which bounds it would exceed', () => {
+    const calls = { scope: 'capability', scope_id: 'mail.send', measure: 'calls', currency: '', window: 'life' };
+    const exceeded = [{ ...calls, used_minor: 2, asked_minor: 1, ceiling_minor: 2 }];
+    expect(answerOf(answered(202, { escalation_id: 'esc_1', exceeded }), 'res')).toMatchObject({ exceeded });
+    expect(answerOf(answered(202, { escalation_id: 'esc_1', exceeded: 'more' }), 'res')).not.toHaveProperty('exceeded');
+  });
+
   it('is "unavailable" when nobody answers', async () => {
     const budget = new HttpBudget({ url: 'http://127.0.0.1:1', token: () => Promise.resolve('token') });
     expect(

@@ -4,6 +4,7 @@
 // 202 or 409 escalated, 409 RESERVATION_DENIED and other 4xx refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
 import { randomUUID } from 'node:crypto';
 import { reservationId } from '@recourse/contract';
+import type { Excess } from '@recourse/messages';
 import { docOf, edgeClient, problemOf } from '../edge/edge.js';
 import type { EdgeAnswer, EdgeClient, EdgeOptions } from '../edge/edge.js';
 import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
@@ -71,6 +72,7 @@ export function answerOf(answer: EdgeAnswer, id: string): ReservationAnswer {
       kind: 'escalated',
       code: typeof body['code'] === 'string' ? problem.code : 'CEILING_EXCEEDED',
       ...(typeof body['escalation_id'] === 'string' ? { escalationId: body['escalation_id'] } : {}),
+      ...(Array.isArray(body['exceeded']) ? { exceeded: body['exceeded'].map(excessOf) } : {}),
     };
   if (status === 200 || status === 201)
     return {
@@ -81,6 +83,20 @@ export function answerOf(answer: EdgeAnswer, id: string): ReservationAnswer {
   // 202: recorded later or never; nothing may be done on the strength of it.
   if (status >= 400 && status < 500) return refused;
   return { kind: 'unavailable', cause: problem };
+}
+
+function excessOf(told: unknown): Excess {
+  const { scope, scope_id, measure, currency, window, used_minor, asked_minor, ceiling_minor } = docOf(told);
+  return {
+    scope: String(scope),
+    scope_id: String(scope_id),
+    measure: String(measure),
+    currency: String(currency),
+    window: String(window),
+    used_minor: Number(used_minor),
+    asked_minor: Number(asked_minor),
+    ceiling_minor: Number(ceiling_minor),
+  };
 }
 
 /** What the rung of the agent asks for; what nobody knows asks for a person (P14). */

@@ -1,5 +1,5 @@
 // Asking the budget before acting.
-import type { Money, Reach } from '@recourse/messages';
+import type { Excess, Money, Reach } from '@recourse/messages';
 
 /** What is to be reserved of a budget. */
 export interface ReservationRequest {
@@ -29,8 +29,13 @@ export type ReservationAnswer =
       /** Whom the rung that the agent has earned wants asked, beside whom the contract asks; absent: nobody. */
       readonly forwardApproval?: 'human' | 'dual_control';
     }
-  /** It would exceed a ceiling or a cap; a person decides. */
-  | { readonly kind: 'escalated'; readonly code: string; readonly escalationId?: string }
+  /** It would exceed a ceiling or a cap, which `exceeded` names where that is told; a person decides. */
+  | {
+      readonly kind: 'escalated';
+      readonly code: string;
+      readonly escalationId?: string;
+      readonly exceeded?: readonly Excess[];
+    }
   | { readonly kind: 'refused'; readonly code: string; readonly message?: string }
   /** No answer: what happened to the request is not known. */
   | { readonly kind: 'unavailable'; readonly cause: unknown };

@@ -75,6 +75,19 @@ describe('what a guarded call leaves behind', () => {
     expect(asked.map(({ values }) => values)).toEqual([[]]);
   });
 
+  it.each([0, 2_000])('is refused in words that name the cap, and what is used of it; patience %i', async (waitMs) => {
+    const cap = { scope: 'capability', scope_id: 'payments.issue_refund', measure: 'calls', currency: '' } as const;
+    const exceeded = [{ ...cap, window: 'life', used_minor: 1, asked_minor: 1, ceiling_minor: 1 }];
+    const { budget } = answering({ ...ESCALATED, exceeded });
+    const { run } = refund({ options: { budget, clock: sleeping(), budgetPatience: { waitMs, everyMs: 1_000 } } });
+    expect(await run()).toMatchObject({
+      code: 'BUDGET_ESCALATED',
+      problems: [
+        { message: expect.stringContaining('calls of capability payments.issue_refund: 1 used, 1 asked, at most 1') },
+      ],
+    });
+  });
+
   it('that nobody can read is no nothing: the call is not made', async () => {
     const { budget, asked } = answering();
     const { run, calls } = refund({

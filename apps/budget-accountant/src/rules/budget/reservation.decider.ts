@@ -13,6 +13,8 @@ import { holds, isTooLarge } from './sums.decisions.js';
 /** What a reservation is decided on, beside the command. */
 export interface ReserveFacts {
   readonly reservation: Reservation | null;
+  /** Bounds that an open question about it names. */
+  readonly askedAbout: readonly Excess[];
   readonly bounds: Bounds;
   /** Contract that weighs it; undefined counts as irreversible. */
   readonly contract: Contract | undefined;
@@ -119,7 +121,7 @@ function escalated(
 function reservedBefore(
   command: BudgetCommand<'ReserveBudget'>,
   reservation: Reservation,
-  { agentId, isCompensation }: Pick<ReserveFacts, 'agentId' | 'isCompensation'>,
+  { agentId, askedAbout, isCompensation }: Pick<ReserveFacts, 'agentId' | 'askedAbout' | 'isCompensation'>,
 ): BudgetAnswer {
   const { phase, debits, asked: before = debits, agent_id: reservedFor } = reservation;
   const same =
@@ -132,7 +134,8 @@ function reservedBefore(
   if (!isTheirs || reservation.capability !== command.capability || (phase !== 'refunded' && !same))
     return rejected('RESERVATION_CONFLICT', 'this effect was reserved for another agent, capability or value');
   if (phase === 'denied') return rejected('RESERVATION_DENIED', 'nobody let this reservation through');
-  const asked = phase === 'escalated' ? { escalation_id: escalationIdOf(reservation.reservation_id) } : {};
+  const escalation_id = escalationIdOf(reservation.reservation_id);
+  const asked = phase === 'escalated' ? { escalation_id, exceeded: askedAbout } : {};
   return { kind: 'unchanged', phase, outcome: { ...shown(reservation), ...asked } };
 }
 
