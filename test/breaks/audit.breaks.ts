@@ -1002,6 +1002,8 @@ export const BREAKS: readonly Break[] = [
     file: 'apps/cli/src/audit/accepted.ts',
     find: 'by === undefined && ',
     replace: '',
+  },
+  {
     id: 'deploy-witness-silent-unseen',
     requirement: 'deploy/silent-witness',
     spec: 'apps/auditor/src/auditor.unit.spec.ts',
