@@ -2,6 +2,15 @@ import type { Break } from './break.js';
 
 export const BREAKS: readonly Break[] = [
   {
+    id: 'one-counted-as-many',
+    requirement: 'guides/counts',
+    spec: 'apps/cli/src/output/count-text.unit.spec.ts',
+    test: 'a count of 1 has the word of its number',
+    file: 'apps/cli/src/output/count-text.ts',
+    find: 'count === 1 ? one : many',
+    replace: 'count === 0 ? one : many',
+  },
+  {
     id: 'mutation-failed-shown-as-committed',
     requirement: 'guides/became',
     spec: 'apps/cli/src/mutations/mutations.unit.spec.ts',

@@ -418,7 +418,7 @@ describe('several runtimes on one lineage', () => {
     expect(await ended('lineage', 'reconcile', '--runtime', 'packing', '--file', 'packing.json')).toEqual({
       code: 0,
       note: '',
-      out: 'packing does not diverge: 1 commits compared\n',
+      out: 'packing does not diverge: 1 commit compared\n',
     });
   }, 200_000);
 

@@ -2,6 +2,7 @@
 import { Failure, FAILURES } from '@recourse/kernel';
 import type { Rejection } from '@recourse/kernel';
 import { ConnectProblem, EdgeProblem } from '@recourse/sdk';
+import { countText } from './output/count-text.js';
 import { REMEDIES } from './remedies.js';
 
 /** Every exit code, and what it says to a script. */
@@ -97,7 +98,7 @@ function describeProblem({ code, message, remedy, problems }: CliProblem): strin
   // What the message says of each is said once, with its code and place.
   const isListed = problems.length > 0 && problems.every((one) => message.includes(one.message));
   return [
-    `${code}: ${isListed ? `${String(problems.length)} ${problems.length === 1 ? 'thing is' : 'things are'} wrong` : message}`,
+    `${code}: ${isListed ? `${countText(problems.length, 'thing is', 'things are')} wrong` : message}`,
     ...problems.map(
       (one) =>
         `  ${one.code}${one.path === undefined ? '' : ` at ${one.path === '' ? 'the whole' : one.path}`}: ${one.message}`,

@@ -176,7 +176,7 @@ describe('a log with heads', () => {
   });
 
   it('is told with the id of the logs that it is one of, whether anything was found or not', async () => {
-    expect((await verify('sound')).out).toContain(` partitions of the logs ${LOG_ID}.`);
+    expect((await verify('sound')).out).toContain(` partition of the logs ${LOG_ID}.`);
     expect((await verify('cut')).out).toContain(`1 finding in the logs ${LOG_ID}:`);
   });
 

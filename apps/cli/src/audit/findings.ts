@@ -1,5 +1,6 @@
 // What an audit can find, in words. Pure.
 import type { Finding } from '@recourse/chain';
+import { countText } from '../output/count-text.js';
 
 /** A record that says something of another log. */
 export type SaidBy = `record ${number} of ${string}`;
@@ -99,7 +100,7 @@ function ofMaterial(finding: MaterialFinding): string {
     case 'signatures_missing':
       return `${finding.file} holds no signature of any record, so that nobody can tell who wrote them: dump the log anew, or see who took them out`;
     case 'unlisted':
-      return `${finding.count} more pieces of evidence than are kept and named: nothing says that they are harmless`;
+      return `${countText(finding.count, 'more piece', 'more pieces')} of evidence than are kept and named: nothing says that this is harmless`;
     case 'other_log':
       return `this is the log ${finding.found}, not ${finding.expected}`;
     default:
@@ -119,7 +120,7 @@ function ofCover(finding: CoverFinding): string {
     case 'heads_given_up':
       return `the auditor signs generation ${finding.newer}, and you hold heads of generation ${finding.generation}: somebody gave those up, and the history that they are of. Ask who closed which alarm, and why. What you hold is compared all the same; once you know, hand over heads of generation ${finding.newer} alone`;
     case 'heads_unwitnessed':
-      return `the auditor signed a head of ${finding.size} records that a named witness did not sign; ${finding.witnessed === 0 ? 'no head of this log bears the signature of each' : `the newest that each signed is of ${finding.witnessed}`}. A witness that was silent signs the next head; one that refuses has signed another: ask whoever runs it`;
+      return `the auditor signed a head of ${countText(finding.size, 'record')} that a named witness did not sign; ${finding.witnessed === 0 ? 'no head of this log bears the signature of each' : `the newest that each signed is of ${finding.witnessed}`}. A witness that was silent signs the next head; one that refuses has signed another: ask whoever runs it`;
     default:
       throw new TypeError(`no words for ${JSON.stringify(finding satisfies never)}`);
   }
@@ -169,7 +170,7 @@ function ofHeads(finding: HeadFinding & Pick<ShownFinding, 'read_by'>): string {
     case 'regrown':
       return `the log holds up to record ${finding.seq - 1} at least and then has others than a head of ${finding.lastSeq} commits to: it was cut and grew on`;
     case 'forked':
-      return `heads of ${finding.seq} records differ: two readers were shown two logs`;
+      return `heads of ${countText(finding.seq, 'record')} differ: two readers were shown two logs`;
     case 'inserted':
       return `record ${finding.seq} stands ${finding.count} further behind than when its head was signed: records were put in before it`;
     case 'removed':

@@ -1,6 +1,7 @@
 // The result of an audit: one report a partition, as a table and as JSON. Pure.
 import type { KnownHead } from '@recourse/chain';
 import type { Signing } from '@recourse/kafka';
+import { countText } from '../output/count-text.js';
 import { formatTable } from '../output/table.js';
 import { named } from './findings.js';
 import type { MaterialFinding, NamedFinding } from './findings.js';
@@ -144,8 +145,8 @@ export function describeReport(report: AuditReport): string {
   );
   const records = partitions.reduce((sum, one) => sum + one.records, 0);
   const verdict = ok
-    ? `Nothing found in ${records} records of ${partitions.length} partitions${whose(' of', report)}.`
-    : `${lines.length} ${lines.length === 1 ? 'finding' : 'findings'}${whose(' in', report)}:`;
+    ? `Nothing found in ${countText(records, 'record')} of ${countText(partitions.length, 'partition')}${whose(' of', report)}.`
+    : `${countText(lines.length, 'finding')}${whose(' in', report)}:`;
   const compared = auditor === null ? [] : [comparedWith(auditor, report)];
   return [table, '', verdict, ...lines, ...compared, ...(signatures === 'checked' ? [] : ['', NOT_CHECKED])].join('\n');
 }

@@ -4,6 +4,7 @@ import type { NoteKey, SignedHead } from '@recourse/audit';
 import { createSchemaRegistry } from '@recourse/kafka';
 import type { Kafka, SchemaRegistry, Signing } from '@recourse/kafka';
 import { Option } from 'commander';
+import { countText } from '../output/count-text.js';
 import { CountedHeads } from '../audit/counted-heads.js';
 import { uncovered } from '../audit/coverage.js';
 import type { TrustedHeads } from '../audit/coverage.js';
@@ -124,7 +125,7 @@ export async function trustOfTopics(
     now: () => session.clock.now(),
     rest: (ms) => new Promise((rested) => setTimeout(rested, ms)),
     onWait: (open) => {
-      session.terminal.note(`Waiting for the first head of ${String(open)} partitions.`);
+      session.terminal.note(`Waiting for the first head of ${countText(open, 'partition')}.`);
     },
   });
 }

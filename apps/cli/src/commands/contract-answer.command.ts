@@ -13,6 +13,7 @@ import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/m
 import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { countText } from '../output/count-text.js';
 import { positiveInteger } from './options.js';
 import type { Act } from './options.js';
 import { CliProblem } from '../problem.js';
@@ -56,7 +57,7 @@ function noteProblems({ terminal, folder }: Session, file: string, contract: Con
   const [report] = lintDocuments([readOne(file, folder)], elsewhere);
   const count = report?.problems.length ?? 0;
   if (count === 0) return;
-  const problems = `${String(count)} ${count === 1 ? 'problem' : 'problems'}`;
+  const problems = countText(count, 'problem');
   terminal.note(`this contract would not register (${problems}): recourse contract lint ${file}`);
 }
 

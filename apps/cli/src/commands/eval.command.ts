@@ -5,6 +5,7 @@ import type { Json, Rejection } from '@recourse/kernel';
 import { docOf } from '@recourse/sdk';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
+import { countText } from '../output/count-text.js';
 import { acceptedInDump } from '../audit/accepted.js';
 import { readOne } from '../contracts/files.js';
 import { evalReport, gradeCase } from '../eval/grade.js';
@@ -99,10 +100,15 @@ function given(
 }
 
 function invalid(file: string, problems: readonly Rejection[]): CliProblem {
-  return new CliProblem('SUITE_INVALID', `${file} cannot be graded: ${String(problems.length)} problems`, 'usage', {
-    problems,
-    remedy: 'Mend what is listed; docs/guides/gate-your-agent-in-ci.md shows a suite.',
-  });
+  return new CliProblem(
+    'SUITE_INVALID',
+    `${file} cannot be graded: ${countText(problems.length, 'problem')}`,
+    'usage',
+    {
+      problems,
+      remedy: 'Mend what is listed; docs/guides/gate-your-agent-in-ci.md shows a suite.',
+    },
+  );
 }
 
 function answersIn(value: Json, file: string): ReadonlyMap<string, string> {

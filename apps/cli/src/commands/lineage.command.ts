@@ -3,6 +3,7 @@ import type { Doc } from '@recourse/sdk';
 import { docOf } from '@recourse/sdk';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
+import { countText } from '../output/count-text.js';
 import { readOne } from '../contracts/files.js';
 import { lineageDot, lineageSvg } from '../lineage/lineage-picture.js';
 import { lineageText } from '../lineage/lineage-text.js';
@@ -227,8 +228,8 @@ async function reconcileOnce(session: Session, { runtime, file }: ReconcileOptio
   const compared = parts.reduce((sum, part) => sum + part.length, 0);
   session.show({ runtime, compared, contaminated: found, reconciliation_ids: ids }, () =>
     found.length === 0
-      ? `${runtime} does not diverge: ${compared} commits compared`
-      : `${formatTable(CONTAMINATED, byHarm(found))}\n\n${runtime} diverges in ${found.length} of ${compared} commits`,
+      ? `${runtime} does not diverge: ${countText(compared, 'commit')} compared`
+      : `${formatTable(CONTAMINATED, byHarm(found))}\n\n${runtime} diverges in ${found.length} of ${countText(compared, 'commit')}`,
   );
   return found.length > 0;
 }

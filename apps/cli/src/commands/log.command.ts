@@ -1,6 +1,7 @@
 // recourse log …: what an operator decides about a log itself.
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
+import { countText } from '../output/count-text.js';
 import { known } from '../config.js';
 import { acceptLoss, lookAtLoss, nothingLost, openLog, rewritten } from '../log/accept-cut.js';
 import type { Seen } from '../log/accept-cut.js';
@@ -183,7 +184,7 @@ function describeWire({ log, partition, wire }: WireOptions, { range, readTo, lo
       loss === null
         ? null
         : readTo < low
-          ? `${low - readTo} records that were never read`
+          ? `${countText(low - readTo, 'record that was', 'records that were')} never read`
           : 'whatever the wire held before it was cut or made anew',
     ],
   ]);

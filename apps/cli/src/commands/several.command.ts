@@ -10,6 +10,7 @@ import type { Doc, EdgeClient } from '@recourse/sdk';
 import { EdgeProblem } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { countText } from '../output/count-text.js';
 import { cellText, formatFields, formatTable } from '../output/table.js';
 import { isYes } from '../output/terminal.js';
 import { CliProblem } from '../problem.js';
@@ -161,7 +162,7 @@ async function isAgreed(
   }
   if (!terminal.isInteractive)
     throw new CliProblem('CONFIRMATION_NEEDED', 'nobody is there to confirm', 'usage', { remedy });
-  return isYes(await terminal.ask(`${SAYS[verb].asks} ${String(count)} ${count === 1 ? 'step' : 'steps'}? [y/N] `));
+  return isYes(await terminal.ask(`${SAYS[verb].asks} ${countText(count, 'step')}? [y/N] `));
 }
 
 /** One command for each. Once a service is out of reach, or does not get to it, nothing more is sent. */

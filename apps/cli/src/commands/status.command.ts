@@ -2,6 +2,7 @@
 import { docOf, EdgeProblem } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { countText } from '../output/count-text.js';
 import { SERVICES } from '../config.js';
 import type { Service } from '../config.js';
 import { docsOf, formatTable, instant } from '../output/table.js';
@@ -139,7 +140,7 @@ function rowsOf({ service, ready, problem, loops, elsewhere }: Standing): readon
 function waitingFor({ unread, decided_at }: Elsewhere): string {
   if (typeof unread !== 'number' || unread === 0) return '';
   const since = typeof decided_at === 'number' ? `, and it decided last at ${String(instant(decided_at))}` : '';
-  return `; by its rows ${String(unread)} ${unread === 1 ? 'record waits' : 'records wait'} for it${since}`;
+  return `; by its rows ${countText(unread, 'record waits', 'records wait')} for it${since}`;
 }
 
 /** When the logs were signed last: an auditor that is gone says nothing itself. Null where nobody can say. */

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { countText } from '../output/count-text.js';
 import { acceptedInDump, acceptedInTopics } from '../audit/accepted.js';
 import type { Accepted } from '../audit/accepted.js';
 import { logIdsIn } from '../audit/dump.js';
@@ -188,7 +189,9 @@ async function gathering(
   const cluster = { ...asked, kafkaAs: settings.kafkaAs };
   const gathered = await gatherDecisions(told, records, { settings: under, cluster });
   const { pins, unpinned } = gathered.decisions;
-  session.terminal.note(`${String(pins.length)} decisions are pinned, ${String(unpinned.length)} records are not.`);
+  session.terminal.note(
+    `${countText(pins.length, 'decision is', 'decisions are')} pinned, ${countText(unpinned.length, 'record is', 'records are')} not.`,
+  );
   return gathered;
 }
 
@@ -279,7 +282,7 @@ function checkText(file: string, checked: StoryCheck): string {
           ),
           '',
         ]),
-    `${file} ${words[outcome]}: ${String(records)} records${visibleOnOneLine(whose)}, ${String(proved)} proved${visibleOnOneLine(where)}, in words ${String(version)}`,
+    `${file} ${words[outcome]}: ${countText(records, 'record')}${visibleOnOneLine(whose)}, ${String(proved)} proved${visibleOnOneLine(where)}, in words ${String(version)}`,
     ...(today === null ? [] : ['', `In words ${String(WORDS)}:`, '', storyText(today)]),
   ].join('\n');
 }

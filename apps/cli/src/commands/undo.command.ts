@@ -2,6 +2,7 @@
 import type { Doc } from '@recourse/sdk';
 import { askOfRun, docOf, EdgeProblem, untilEnded } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { countText } from '../output/count-text.js';
 import { tenantIn } from '../entries/retiring.js';
 import { cellText, formatFields, formatTable, instant, money, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
@@ -167,7 +168,7 @@ async function undo(
   const parked = Number(opened['parked'] ?? 0);
   if (parked > 0)
     session.terminal.note(
-      `${String(parked)} ${parked === 1 ? 'record of this run is' : 'records of this run are'} parked, and what they tell of is not undone by this: recourse parked list`,
+      `${countText(parked, 'record of this run is', 'records of this run are')} parked, and what they tell of is not undone by this: recourse parked list`,
     );
   if (wait === undefined) {
     session.show(

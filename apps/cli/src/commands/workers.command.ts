@@ -2,6 +2,7 @@
 import { docOf, EdgeProblem } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
 import type { Command } from 'commander';
+import { countText } from '../output/count-text.js';
 import { docsOf, formatTable, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem } from '../problem.js';
@@ -90,7 +91,7 @@ export async function findSilent(session: Session): Promise<Silent | null> {
 export function silentText(silent: Silent | null): string | null {
   if (silent === null || silent.calls === 0) return null;
   const { calls, adapters } = silent;
-  return `${String(calls)} ${calls === 1 ? 'call was' : 'calls were'} not answered in time by the workers of ${adapters.join(', ')}.`;
+  return `${countText(calls, 'call was', 'calls were')} not answered in time by the workers of ${adapters.join(', ')}.`;
 }
 
 function namesOf(names: unknown): string {

@@ -1,6 +1,7 @@
 // What two versions of a contract differ in, as people and scripts read it. Pure.
 import { compatibilityReport, diffContracts, isWeakening } from '@recourse/contract';
 import type { Compatibility, Contract, Difference } from '@recourse/contract';
+import { countText } from '../output/count-text.js';
 
 /** Where the text behind the kind of a difference begins: the longest kind, and a gap. */
 const KIND_WIDTH = 'strengthening'.length + 2;
@@ -39,7 +40,7 @@ export function changesText({ capability, weaker, differences, compatibility }: 
     '',
     `${capability}: ${weaker ? 'weaker than before, so a second person has to confirm it' : 'not weaker than before: one person registers it'}`,
     ...compatibility.flatMap(({ version, open, notes }) => [
-      `version ${version}: ${open} mutations are open; they are recovered under it, and bound by what the newer one asks beyond it`,
+      `version ${version}: ${countText(open, 'mutation is', 'mutations are')} open, recovered under it, and bound by what the newer one asks beyond it`,
       ...notes.map(({ code, message }) => `  ${code}: ${message}`),
     ]),
   ].join('\n');

@@ -1,6 +1,7 @@
 // Checks contract files against each other, without any service. Pure.
 import { adviceOn, parseContract, reviewContract } from '@recourse/contract';
 import type { Advice, Contract, ContractProblem, KnownCapabilities } from '@recourse/contract';
+import { countText } from '../output/count-text.js';
 import { withoutSchemaLink } from './files.js';
 import type { FileDocument } from './files.js';
 
@@ -87,7 +88,7 @@ function isCircle(one: string, other: string, reached: (from: string) => Readonl
 export function lintText(reports: readonly LintReport[]): string {
   const wrong = reports.filter(({ problems }) => problems.length > 0).length;
   const lines = reports.flatMap(({ file, capability, problems, advice }) => [
-    `${file}  ${capability ?? 'no capability'}  ${problems.length === 0 ? 'registers' : `${problems.length} problems`}`,
+    `${file}  ${capability ?? 'no capability'}  ${problems.length === 0 ? 'registers' : countText(problems.length, 'problem')}`,
     ...problems.map(
       ({ code, path, message }) =>
         `  ${code} at ${path === undefined || path === '' ? 'the contract' : path}: ${message}`,
@@ -97,7 +98,7 @@ export function lintText(reports: readonly LintReport[]): string {
         `  advice ${code} at ${path}${technique === null ? '' : ` (${technique})`}: ${message}`,
     ),
   ]);
-  return [...lines, '', `${reports.length} contracts, ${wrong} with problems`].join('\n');
+  return [...lines, '', `${countText(reports.length, 'contract')}, ${wrong} with problems`].join('\n');
 }
 
 function nameIn(value: unknown): string | null {

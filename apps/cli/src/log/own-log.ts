@@ -2,6 +2,7 @@
 import type { OwnLogOptions } from '@recourse/event-log';
 import { createSchemaRegistry } from '@recourse/kafka';
 import { createCodecs } from '@recourse/messages';
+import { countText } from '../output/count-text.js';
 import { known } from '../config.js';
 import { kafkaAs } from '../kafka.js';
 import { refuseOtherKeys, refuseSignedLog } from './owners-key.js';
@@ -35,9 +36,14 @@ export async function optionsOf(
   try {
     const partitionCount = (await admin.partitionCount(topic)) ?? 0;
     if (partition >= partitionCount)
-      throw new CliProblem('PARTITION_UNKNOWN', `${topic} has ${partitionCount} partitions, from 0`, 'usage', {
-        remedy: 'Name one of them.',
-      });
+      throw new CliProblem(
+        'PARTITION_UNKNOWN',
+        `${topic} has ${countText(partitionCount, 'partition')}, from 0`,
+        'usage',
+        {
+          remedy: 'Name one of them.',
+        },
+      );
     if (signing === null && !settings.areWiresSaidOpen) await refuseSignedLog(kafka, partition, place);
     return {
       kafka,

@@ -2,6 +2,7 @@
 import { personKey } from '@recourse/kernel';
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
+import { countText } from '../output/count-text.js';
 import { fail, none, partial, pass, worst } from './probe.js';
 import type { Finding } from './probe.js';
 import { agentOf, ALL, tenantOf, valueOf } from './scope.js';
@@ -24,7 +25,7 @@ export function budgeted(scope: Scope): Finding {
           .filter((unit) => !isBounded(scope, set, tenant, unit))
           .map((unit) => `no ceiling for ${unit}${tenants.length === 1 ? '' : ` in ${tenant}`}`),
       ),
-      `${String(new Set(asked.flatMap(({ units }) => units)).size)} units have a ceiling`,
+      `${countText(new Set(asked.flatMap(({ units }) => units)).size, 'unit has', 'units have')} a ceiling`,
     ),
     tenants.some((tenant) => isBooked(scope, tenant))
       ? pass('debt was booked against it')

@@ -3,6 +3,7 @@ import { isAutomated, isUndoable, provingNothing, windowOf } from '@recourse/con
 import { personKey } from '@recourse/kernel';
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
+import { countText } from '../output/count-text.js';
 import { lintDocuments } from '../contracts/lint.js';
 import { fail, none, partial, pass, worst } from './probe.js';
 import type { Finding } from './probe.js';
@@ -12,7 +13,7 @@ import type { Standing } from './seen.js';
 
 const NO_CAPABILITY = 'no capability on record, in a charter or among the tools named: nothing could be looked at';
 
-const counted = (list: readonly unknown[], what: string): string => `${String(list.length)} ${what}`;
+const counted = (list: readonly unknown[], one: string, many: string): string => countText(list.length, one, many);
 const label = ({ name, version }: Standing): string => `${name} version ${String(version)}`;
 
 /** Every capability has a contract that stands, and what acts has a class (A94). */
@@ -31,7 +32,7 @@ export function classified({ capabilities, uses, contracts, acting }: Scope): Fi
         .filter(({ contract }) => contract.reversal_class === undefined)
         .map((one) => `${label(one)}: no reversal_class`),
     ],
-    counted(capabilities, 'capabilities have a contract and a class'),
+    counted(capabilities, 'capability has a contract and a class', 'capabilities have a contract and a class'),
   );
 }
 
@@ -44,7 +45,7 @@ export function ruled({ seen }: Scope): Finding {
     reports.flatMap(({ file, problems }) =>
       problems.map(({ code, path }) => `${file}: ${code}${path === undefined || path === '' ? '' : ` at ${path}`}`),
     ),
-    counted(standing, 'contracts keep the rules of registration'),
+    counted(standing, 'contract keeps the rules of registration', 'contracts keep the rules of registration'),
   );
 }
 
@@ -68,7 +69,7 @@ export function gated({ acting }: Scope): Finding {
       .map((one) => `${label(one)}: irreversible, without a hold and without a person before it`),
     irreversible.length === 0
       ? 'none is irreversible'
-      : counted(irreversible, 'irreversible capabilities are held or asked about'),
+      : counted(irreversible, 'irreversible one is held or asked about', 'irreversible ones are held or asked about'),
   );
 }
 
@@ -112,7 +113,7 @@ export function governed(scope: Scope): Finding {
           : [`${label(one)}: policy ${policy} does not stand`]),
       ];
     }),
-    counted(undoable, 'capabilities are undone under their mode and policy'),
+    counted(undoable, 'is undone under its mode and policy', 'are undone under their mode and policy'),
   );
 }
 
@@ -133,7 +134,7 @@ export function verifiable(scope: Scope): Finding {
         ...provingNothing(one.contract).map(({ path, what }) => `${label(one)}: ${what}, at ${path}`),
       ];
     }),
-    counted(automated, 'reversals are verified by another capability'),
+    counted(automated, 'reversal is verified by another capability', 'reversals are verified by another capability'),
   );
 }
 
@@ -145,7 +146,7 @@ export function looked({ acting }: Scope): Finding {
     automated
       .filter(({ contract }) => contract.stale_check === undefined && contract.unchecked_because === undefined)
       .map((one) => `${label(one)}: no stale_check`),
-    counted(automated, 'reversals look before they act, or say why not'),
+    counted(automated, 'looks before it acts, or says why not', 'look before they act, or say why not'),
   );
 }
 
@@ -173,7 +174,7 @@ export function repeatable({ acting }: Scope): Finding {
   if (acting.length === 0) return fail(NO_CAPABILITY);
   return none(
     acting.filter(({ contract }) => contract.idempotency === undefined).map((one) => `${label(one)}: no idempotency`),
-    counted(acting, 'capabilities say how a repeat is told'),
+    counted(acting, 'capability says how a repeat is told', 'capabilities say how a repeat is told'),
   );
 }
 
@@ -186,7 +187,11 @@ export function reconcilable({ acting }: Scope): Finding {
           contract.reconcile_capability === undefined && contract.idempotency?.key_lifetime_ms === undefined,
       )
       .map((one) => `${label(one)}: neither reconcile_capability nor a key`),
-    counted(acting, 'capabilities can be found out about, or repeated under their key'),
+    counted(
+      acting,
+      'capability can be found out about, or repeated under its key',
+      'capabilities can be found out about, or repeated under their key',
+    ),
   );
 }
 
@@ -209,7 +214,10 @@ export function observable(scope: Scope): Finding {
       ? []
       : [`${name}: named for looking, and it acts`];
   });
-  return none([...new Set(problems)], counted(named, 'capabilities that look stand, and only read'));
+  return none(
+    [...new Set(problems)],
+    counted(named, 'capability that looks stands, and only reads', 'capabilities that look stand, and only read'),
+  );
 }
 
 /** Arguments are described: the guard refuses what is not (C57). */
@@ -219,7 +227,7 @@ export function described({ contracts }: Scope): Finding {
     contracts
       .filter(({ contract }) => Object.keys(docOf(contract.args_schema['properties'])).length === 0)
       .map((one) => `${label(one)}: args_schema has no properties`),
-    counted(contracts, 'contracts describe their arguments'),
+    counted(contracts, 'contract describes its arguments', 'contracts describe their arguments'),
   );
 }
 
@@ -231,7 +239,7 @@ export function chartered({ seen, effects, agent }: Scope): Finding {
   const held = new Set(charters.map((charter) => personKey(charter.agent)));
   return none(
     [...agents].filter((one) => !held.has(one)).map((one) => `${one}: no charter`),
-    `${String(agents.size)} agents have a charter`,
+    `${countText(agents.size, 'agent has', 'agents have')} a charter`,
   );
 }
 
@@ -251,7 +259,11 @@ export function apart({ seen, effects }: Scope): Finding {
         .filter(({ by, confirmed_by }) => by === confirmed_by)
         .map((one) => `${label(one)}: ${one.by} confirmed it alone`),
     ],
-    counted(standing, 'contracts were registered by people who do not act under them'),
+    counted(
+      standing,
+      'contract was registered by people who do not act under it',
+      'contracts were registered by people who do not act under them',
+    ),
   );
 }
 

@@ -2,6 +2,7 @@
 import { personKey } from '@recourse/kernel';
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
+import { countText } from '../output/count-text.js';
 import { windowed } from './contract.judges.js';
 import { fail, none, partial, pass, worst } from './probe.js';
 import type { Finding } from './probe.js';
@@ -36,7 +37,7 @@ export function boundBack(scope: Scope): Finding {
         .filter((row) => !isManual(row) && docOf(refOf(row)['reversal_args'])['sha256'] === undefined)
         .map((row) => `${nameOf(row)}: nothing is bound (${String(row['reason'])})`),
     ],
-    `${String(undoable.length)} effects carry their way back`,
+    `${countText(undoable.length, 'effect carries its', 'effects carry their')} way back`,
   );
 }
 
@@ -48,7 +49,7 @@ export function boundRefs(scope: Scope): Finding {
     done
       .filter((row) => textsOf(refOf(row)['assumption_refs']).length === 0)
       .map((row) => `${nameOf(row)}: relies on nothing`),
-    `${String(done.length)} effects name what they rely on`,
+    countText(done.length, 'effect names what it relies on', 'effects name what they rely on'),
   );
 }
 
@@ -69,7 +70,7 @@ export function tracked({ effects }: Scope): Finding {
   return worst(
     none(
       unowned.map((row) => `${nameOf(row)}: ${String(row['execution_state'])}, and nobody owes its end`),
-      `${String(effects.length)} effects have an end, or an owner`,
+      `${countText(effects.length, 'effect has', 'effects have')} an end, or an owner`,
     ),
     late.length === 0 ? pass() : partial(...late.map((row) => `${nameOf(row)}: its end is overdue`)),
     isAnnounced ? pass() : partial('no effect was announced before it happened: none was ever pending_commit'),
@@ -112,10 +113,10 @@ export function recovers({ effects, steps, seen }: Scope): Finding {
     isOn ? pass('the loop of recoveries is on') : fail('the loop of recoveries is not ready'),
     none(
       orphans.map((row) => `${nameOf(row)}: fell, and no step was opened`),
-      `${String(effects.filter(fell).length)} falls have a step`,
+      `${countText(effects.filter(fell).length, 'fall has', 'falls have')} a step`,
     ),
     undone.length > 0
-      ? pass(`${String(undone.length)} effects were undone, and seen to be`)
+      ? pass(`${countText(undone.length, 'effect was', 'effects were')} undone, and seen to be`)
       : partial(`nothing of it was ever undone and verified: ${UNDO_ONE}`),
   );
 }
@@ -151,7 +152,7 @@ export function seenUndone({ effects }: Scope): Finding {
     effects
       .filter((row) => row['recoverability'] === 'compensated' && row['is_seen_undone'] !== true)
       .map((row) => `${nameOf(row)}: compensated, and nobody saw it`),
-    `${String(effects.filter(isUndone).length)} effects count as undone, each seen`,
+    `${countText(effects.filter(isUndone).length, 'effect counts', 'effects count')} as undone, each seen`,
   );
 }
 

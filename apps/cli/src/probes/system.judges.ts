@@ -1,6 +1,7 @@
 // What probes conclude about the running system: edges, readiness, what waits for people, what is measured. Pure.
 import { docOf } from '@recourse/sdk';
 import type { Doc } from '@recourse/sdk';
+import { countText } from '../output/count-text.js';
 import { fail, none, partial, pass } from './probe.js';
 import type { Finding } from './probe.js';
 import { entryOf, happened, valueOf } from './scope.js';
@@ -65,7 +66,7 @@ export function proved(scope: Scope): Finding {
     done
       .filter((row) => typeof row['recorded_hash'] !== 'string' || typeof row['recorded_seq'] !== 'number')
       .map((row) => `${String(row['mutation_id'])}: no place in the log`),
-    `${String(done.length)} effects name their record`,
+    countText(done.length, 'effect names its record', 'effects name their record'),
   );
 }
 
@@ -144,7 +145,7 @@ const everyEffect =
       ? fail(...lines)
       : lacking.length > 0
         ? partial(...lines)
-        : pass(`${String(done.length)} effects carry their ${what}`);
+        : pass(`${countText(done.length, 'effect carries its', 'effects carry their')} ${what}`);
   };
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
@@ -187,5 +188,5 @@ export function subscribed({ seen }: Scope): Finding {
   const subscriptions = valueOf(seen.subscriptions);
   return subscriptions.length === 0
     ? fail('nobody subscribes to rollbacks')
-    : pass(`${String(subscriptions.length)} consumers subscribe to rollbacks`);
+    : pass(`${countText(subscriptions.length, 'consumer subscribes', 'consumers subscribe')} to rollbacks`);
 }

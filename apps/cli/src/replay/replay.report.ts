@@ -1,4 +1,5 @@
 // What a replay found, for people and for scripts. Pure.
+import { countText } from '../output/count-text.js';
 import { formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 
@@ -41,7 +42,7 @@ const SAYS = {
   differs: ({ projected }) => `differs: ${String(projected?.state_hash)}`,
   columns_differ: ({ projected }) =>
     `columns differ: ${(projected?.columns ?? []).map(({ kind, key, column }) => `${column} of ${kind} ${key}`).join(', ')}`,
-  log_cut: ({ projected }) => `log cut: ${String(projected?.seq)} records were projected`,
+  log_cut: ({ projected }) => `log cut: ${countText(projected?.seq ?? 0, 'record was', 'records were')} projected`,
   rewritten: ({ projected }) => `log rewritten: another record was projected as ${String(projected?.seq)}`,
 } as const satisfies Record<string, (one: ReplayedPartition) => string>;
 

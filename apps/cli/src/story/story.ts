@@ -1,6 +1,7 @@
 // Who approved what, on which facts: the records of a mutation, a rollback or a run as lines somebody can read who was not there. Pure.
 import { z } from 'zod';
 import { docOf } from '@recourse/sdk';
+import { countText } from '../output/count-text.js';
 import type { Accepted } from '../audit/accepted.js';
 import { cellText } from '../output/table.js';
 import { select } from './selection.js';
@@ -49,7 +50,7 @@ export const titleOf = ({ kind, id, tenant }: Story['about']): string =>
 export function countedIn(lines: readonly StoryLine[]): string {
   const records = new Set(lines.map(({ record_hash }) => record_hash)).size;
   const decisions = lines.filter(({ is_decision }) => is_decision).length;
-  return `${lines.length} lines of ${records} records; ${decisions} lines are what people decided.`;
+  return `${countText(lines.length, 'line')} of ${countText(records, 'record')}; ${countText(decisions, 'line is', 'lines are')} what people decided.`;
 }
 
 /** The story, with the records it is told from; null where the logs hold nothing under that name, or several tenants have it and none is named. */

@@ -298,7 +298,7 @@ describe('the story of a mutation', () => {
     const [line] = lines.filter(({ type }) => type === 'MutationsFell');
     const other = lines.filter(({ is_decision }) => is_decision).slice(0, 1);
     const two = line === undefined ? [] : [line, { ...line, index: 2 }];
-    expect(countedIn([...two, ...other])).toBe('3 lines of 2 records; 1 lines are what people decided.');
+    expect(countedIn([...two, ...other])).toBe('3 lines of 2 records; 1 line is what people decided.');
   });
 
   it('says what is sealed by its hash, and opens it for whoever was shown it', () => {
