@@ -74,7 +74,7 @@ const UNIONS = [
 const REDRIVE_FILES = ['libs/event-log/src/parking.decider.ts', 'libs/event-log/src/batch.ts'];
 const REDRIVE_CODE = /(?:refuse\(\d+, |reason: )'((?:PARKED|STILL)_[A-Z_]+)'/g;
 /** Where the command line says what it cannot do. */
-const CLI_CODE = /(?:new CliProblem\(|(?:refused?|found|problem)\(|code: )\s*'([A-Z]+_[A-Z_]+)'/g;
+const CLI_CODE = /(?:new CliProblem\(|(?:refused?|found|problem)\(|code: )\s*'([A-Z][A-Z_]+)'/g;
 
 /** Files whose parking decisions name their reasons in place. */
 const PARKING_FILES = [

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { root } from '../../../scripts/lib/paths.mjs';
@@ -41,4 +41,19 @@ it('says it once: no code has a remedy and words of its own, and none is excused
   const excused = [...SAY_IT_THEMSELVES, ...OF_PROGRAMS];
   expect(excused.filter((code) => code in REMEDIES)).toEqual([]);
   expect(excused.filter((code) => !refusals().includes(code))).toEqual([]);
+});
+
+it('says nothing by a code that the page of codes does not hold, of however many words', () => {
+  const folder = join(root, 'apps', 'cli', 'src');
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && !/(?:spec|testing)\.ts$/u.test(file),
+  );
+  const said = sources.flatMap((file) =>
+    [...readFileSync(join(folder, file), 'utf8').matchAll(/new CliProblem\(\s*'([^']+)'/gu)].map(
+      ([, code = '']) => code,
+    ),
+  );
+  const page = readFileSync(join(root, 'docs', 'reference', 'failures.md'), 'utf8');
+  expect(said).toContain('DECLINED');
+  expect([...new Set(said)].filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
 });
