@@ -200,4 +200,22 @@ export const BREAKS: readonly Break[] = [
     find: 'if (this.#movedSeq > 0) onAnew?.();',
     replace: '',
   },
+  {
+    id: 'deploy-metrics-wait-for-the-database',
+    requirement: 'deploy/metrics-of-silence',
+    spec: 'libs/service/src/patiently.unit.spec.ts',
+    test: 'what is asked with patience is waited for no longer than that, and not begun again while it is under way',
+    file: 'libs/service/src/patiently.ts',
+    find: 'asking ??= work()',
+    replace: 'asking = work()',
+  },
+  {
+    id: 'deploy-heads-wait-for-the-database',
+    requirement: 'deploy/metrics-of-silence',
+    spec: 'apps/notifier/src/reads/gauges.unit.spec.ts',
+    test: 'the age of signed heads is told also while the database is silent',
+    file: 'apps/notifier/src/reads/gauges.ts',
+    find: 'await Promise.all([',
+    replace: 'await measureAlarms(measured.store, metrics); await Promise.all([',
+  },
 ];

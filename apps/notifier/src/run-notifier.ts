@@ -18,6 +18,7 @@ import {
   knownSchemas,
   databaseUrlOf,
   PartitionCounts,
+  patiently,
   ProgramHost,
   ServiceModule,
   tokenCheck,
@@ -224,10 +225,10 @@ function bellOf(kafka: Kafka, opened: readonly Opened[]): NewsBell {
 }
 
 async function edgeOf({ config, tokens, heads, metrics, logger }: Parts, host: Host): Promise<NestFastifyApplication> {
-  metrics.beforeRead(async () => {
-    if (host.running === null) return;
+  const gauges = patiently(async () => {
     await measure({ endpoints: config.endpoints, store: host.opened(), signed: () => signedIn(heads) }, metrics);
   });
+  metrics.beforeRead(() => (host.running === null ? undefined : gauges()));
   const edge: EdgeContext = {
     definition: { name: NAME },
     access: accessOf(NAME),

@@ -63,6 +63,7 @@ export { databaseUrlOf, EDGE_CONFIG, LEASE_CONFIG, limitsOf, SERVICE_CONFIG } fr
 export { SERVICE_CONTEXT } from './service-context.js';
 export type { EdgeContext, ServiceContext } from './service-context.js';
 export { ServiceModule } from './service.module.js';
+export { patiently } from './patiently.js';
 export { PartitionCounts } from './partition-counts.js';
 export { ALL_SCHEMAS_KNOWN, knownSchemas } from './known-schemas.js';
 export type { KnownSchemas } from './known-schemas.js';

@@ -3,6 +3,7 @@
 import type { PartitionLoop } from '@recourse/event-log';
 import type { RawReader, TopicPartition } from '@recourse/kafka';
 import type { Metrics } from '@recourse/telemetry';
+import { patiently } from './patiently.js';
 
 /** What is looked at of a loop: which inputs it reads, and how far it has. */
 export type ReadingLoop = Pick<PartitionLoop, 'inputPartitions' | 'expected'> & {
@@ -23,7 +24,6 @@ export interface StandingGaugesOptions {
   readonly patienceMs?: number;
 }
 
-const PATIENCE_MS = 1_000;
 /** Ends that are asked for at once: many partitions are some round trips, and brokers have other work. */
 const ASKED_AT_ONCE = 64;
 
@@ -34,22 +34,12 @@ interface Read extends TopicPartition {
 }
 
 export class StandingGauges {
-  private asking: Promise<void> | null = null;
   private reading: Promise<RawReader> | undefined;
-
-  constructor(private readonly options: StandingGaugesOptions) {}
-
   /** Sets the gauges; returns when they are set or patience ends. Never fails. */
-  async refresh(): Promise<void> {
-    this.asking ??= this.ask().finally(() => {
-      this.asking = null;
-    });
-    const { promise: patience, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => {
-      resolve(undefined);
-    }, this.options.patienceMs ?? PATIENCE_MS);
-    await Promise.race([this.asking, patience]);
-    clearTimeout(timer);
+  readonly refresh: () => Promise<void>;
+
+  constructor(private readonly options: StandingGaugesOptions) {
+    this.refresh = patiently(() => this.ask(), options.patienceMs);
   }
 
   async close(): Promise<void> {

@@ -8,6 +8,8 @@ import type { SignedPlace } from './newest-heads.js';
 /** The auditor has one alarm of a kind for a partition: more than these are as bad. */
 const ALARMS_MAX = 1_000;
 
+type Told = Pick<Metrics, 'set' | 'clear'>;
+
 export interface Measured {
   readonly endpoints: readonly Pick<Endpoint, 'name'>[];
   readonly store: Pick<NotifierStore, 'figures' | 'items'>;
@@ -15,20 +17,31 @@ export interface Measured {
   readonly signed: () => Promise<readonly SignedPlace[]>;
 }
 
-/** Sets the gauges of every endpoint of the file, of open alarms, and of the heads. A store that does not answer leaves its own as they were. */
-export async function measure(
-  { endpoints, store, signed }: Measured,
-  metrics: Pick<Metrics, 'set' | 'clear'>,
-): Promise<void> {
-  metrics.clear('signedHeadAge');
+/**
+ * Sets the gauges of every endpoint of the file, of open alarms, and of the heads, none of which waits for another. A store that does
+ * not answer leaves its own as they were.
+ */
+export async function measure(measured: Measured, metrics: Told): Promise<void> {
   const now = Date.now();
-  const [figures, places] = await Promise.all([
-    store.figures(now).catch(() => null),
-    signed(),
-    measureAlarms(store, metrics),
+  await Promise.all([
+    measureHeads(measured, metrics, now),
+    measureEndpoints(measured, metrics, now),
+    measureAlarms(measured.store, metrics),
   ]);
-  for (const { log, partition, at } of places)
+}
+
+async function measureHeads({ signed }: Pick<Measured, 'signed'>, metrics: Told, now: number): Promise<void> {
+  metrics.clear('signedHeadAge');
+  for (const { log, partition, at } of await signed())
     metrics.set('signedHeadAge', { log, partition: String(partition) }, Math.max(0, now - at) / 1_000);
+}
+
+async function measureEndpoints(
+  { endpoints, store }: Omit<Measured, 'signed'>,
+  metrics: Told,
+  now: number,
+): Promise<void> {
+  const figures = await store.figures(now).catch(() => null);
   if (figures === null) return;
   for (const { name: endpoint } of endpoints) {
     const { oldestDueAt, offSince = null, givenUp = 0 } = figures.find(({ name }) => name === endpoint) ?? {};
@@ -39,10 +52,7 @@ export async function measure(
 }
 
 /** Sets a gauge for each log and partition that has open alarms; while the store does not answer, an alarm that was open still is. */
-export async function measureAlarms(
-  store: Pick<NotifierStore, 'items'>,
-  metrics: Pick<Metrics, 'set' | 'clear'>,
-): Promise<void> {
+export async function measureAlarms(store: Pick<NotifierStore, 'items'>, metrics: Told): Promise<void> {
   const alarms = await store.items({ kind: 'alarm', countMax: ALARMS_MAX }).catch(() => null);
   if (alarms === null) return;
   metrics.clear('alarmsOpen');

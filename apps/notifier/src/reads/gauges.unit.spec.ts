@@ -40,6 +40,25 @@ describe('open alarms of the auditor', () => {
   });
 });
 
+it('the age of signed heads is told also while the database is silent', async () => {
+  const { promise: silence } = Promise.withResolvers<never>();
+  const told = Promise.withResolvers<string>();
+  void measure(
+    {
+      endpoints: [],
+      store: { figures: () => silence, items: () => silence },
+      signed: () => Promise.resolve([{ log: 'recourse.budgets', partition: 0, at: 1 }]),
+    },
+    {
+      clear: () => undefined,
+      set: (name) => {
+        told.resolve(name);
+      },
+    },
+  );
+  expect(await Promise.race([told.promise, new Promise((resolve) => setImmediate(resolve))])).toBe('signedHeadAge');
+});
+
 describe('notices that did not arrive', () => {
   it('are told by endpoint once they are given up, when nothing is queued any more', async () => {
     const store = new MemoryNotifierStore();
