@@ -438,4 +438,22 @@ export const BREAKS: readonly Break[] = [
     find: 'terminationGracePeriodSeconds: 35',
     replace: 'terminationGracePeriodSeconds: 30',
   },
+  {
+    id: 'deploy-authority-that-is-none',
+    requirement: 'deploy/settings-of-kafka',
+    spec: 'libs/kafka/src/access.unit.spec.ts',
+    test: 'the access of a program is refused where the file of certificates holds none that can be read: key.pem',
+    file: 'libs/kafka/src/access.ts',
+    find: 'if (found.length === 0)',
+    replace: 'if (found.length < 0)',
+  },
+  {
+    id: 'deploy-authority-that-is-damaged',
+    requirement: 'deploy/settings-of-kafka',
+    spec: 'libs/kafka/src/access.unit.spec.ts',
+    test: 'the access of a program is refused where the file of certificates holds none that can be read: damaged.pem',
+    file: 'libs/kafka/src/access.ts',
+    find: 'new X509Certificate(one);',
+    replace: '',
+  },
 ];

@@ -6,6 +6,7 @@ import { ConfigInvalid, describeConfig, loadConfig, readConfig } from './config.
 import {
   databaseUrl,
   file,
+  hostPort,
   hostPorts,
   integer,
   networks,
@@ -196,6 +197,18 @@ describe('a configuration', () => {
         ['INVALID', expect.stringContaining('there are blanks around it')],
       ]);
       expect(loadConfig(SPEC, { ...GOOD, RECOURSE_NOTE: 'a prod' }).note).toBe('a prod');
+    },
+  );
+
+  it.each(['kafka', 'kafka:', 'kafka:0', 'tcp://kafka:9092', 'a:9092,b:9092', 'kafka:9092 '])(
+    'refuses a place that is none, or several: %s',
+    (via) => {
+      const spec = { via: hostPort('RECOURSE_VIA', { doc: 'Via.' }) };
+      const read = readConfig(spec, { RECOURSE_VIA: via });
+      expect(read.ok ? [] : read.problems.map(({ code, variable }) => [code, variable])).toEqual([
+        ['INVALID', 'RECOURSE_VIA'],
+      ]);
+      expect(loadConfig(spec, { RECOURSE_VIA: '[::1]:9092' }).via).toBe('[::1]:9092');
     },
   );
 

@@ -3,6 +3,7 @@ export type { ConfigOf, ConfigRule, ConfigSpec, Environment } from './config.js'
 export {
   databaseUrl,
   file,
+  hostPort,
   hostPorts,
   integer,
   names,

@@ -36,6 +36,7 @@ export interface VariableOptions {
 
 const HOST_PORT = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}$/;
 const PORT_MAX = 65_535;
+const PLACE = z.string().regex(HOST_PORT).refine(hasPort, 'no port has that number');
 const KEY_BYTES_MIN = 32;
 const OURS_ALONE = ', closed to others (mode 0640 or less)';
 const TEXT_MAX = 1_024;
@@ -83,11 +84,14 @@ export function port(name: string, options: VariableOptions): Variable<number> {
 
 /** `host:port`, several with commas. */
 export function hostPorts(name: string, options: VariableOptions): Variable<readonly string[]> {
-  const schema = z
-    .string()
-    .transform((value) => value.split(',').map((part) => part.trim()))
-    .pipe(z.array(z.string().regex(HOST_PORT).refine(hasPort, 'no port has that number')).min(1));
+  const several = z.string().transform((value) => value.split(',').map((part) => part.trim()));
+  const schema = several.pipe(z.array(PLACE).min(1));
   return make(name, options, { range: 'host:port, several separated by commas', schema });
+}
+
+/** `host:port`, one. */
+export function hostPort(name: string, options: VariableOptions): Variable<string> {
+  return make(name, options, { range: 'host:port', schema: PLACE });
 }
 
 function hasPort(place: string): boolean {

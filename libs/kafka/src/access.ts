@@ -1,5 +1,7 @@
 // As whom a program speaks to Kafka, and by which authority it knows a broker. Passwords come in files, never in variables.
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Failure } from '@recourse/kernel';
 import type { KafkaOptions } from './options.js';
 import { secretTextIn } from './secret-file.js';
 
@@ -23,23 +25,26 @@ export type KafkaAccess = Pick<KafkaOptions, 'sasl' | 'ssl' | 'signing'>;
 /**
  * The options of a client. With a user it speaks SCRAM-SHA-512, with certificates TLS; with neither it is nobody in clear text.
  *
- * Errors: TypeError when only one of user and password is there.
+ * Errors: Failure(CONFIG_INVALID) when only one of user and password is there, or no certificate where there should be.
  */
 export function accessOf({ user, password, ca }: AccessGiven): KafkaAccess {
   if ((user === undefined) !== (password === undefined))
-    throw new TypeError(`set both of ${ACCESS_VARIABLES.user} and ${ACCESS_VARIABLES.passwordFile}, or neither`);
+    throw new Failure(
+      'CONFIG_INVALID',
+      `set both of ${ACCESS_VARIABLES.user} and ${ACCESS_VARIABLES.passwordFile}, or neither`,
+    );
   return {
     ...(user === undefined || password === undefined
       ? {}
       : { sasl: { mechanism: 'scram-sha-512', username: user, password } }),
-    ...(ca === undefined ? {} : { ssl: { ca } }),
+    ...(ca === undefined ? {} : { ssl: { ca: certificates(ca) } }),
   };
 }
 
 /**
  * The same from an environment, for programs without a table.
  *
- * Errors: TypeError, also for a file that cannot be read, and for a password that others may read.
+ * Errors: Failure(CONFIG_INVALID), also for a file that cannot be read, and for a password that others may read.
  */
 export function accessIn(environment: Readonly<Record<string, string | undefined>>): KafkaAccess {
   const { user, passwordFile, caFile } = ACCESS_VARIABLES;
@@ -50,13 +55,36 @@ export function accessIn(environment: Readonly<Record<string, string | undefined
   });
 }
 
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+
+/** The text, where it holds certificates and each can be read: TLS passes over what it cannot read, and then trusts nobody. */
+function certificates(pem: string): string {
+  const found = pem.match(CERTIFICATE) ?? [];
+  if (found.length === 0)
+    throw new Failure(
+      'CONFIG_INVALID',
+      `${ACCESS_VARIABLES.caFile} names a file without a certificate: it wants PEM, from BEGIN CERTIFICATE to END CERTIFICATE`,
+    );
+  found.forEach((one, at) => {
+    try {
+      new X509Certificate(one);
+    } catch (cause) {
+      const place = `${ACCESS_VARIABLES.caFile}: certificate ${String(at + 1)} of ${String(found.length)}`;
+      throw new Failure('CONFIG_INVALID', `${place} cannot be read: ${messageOf(cause)}`, { cause });
+    }
+  });
+  return pem;
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
 function contentOf(variable: string, path: string | undefined, read: (path: string) => string): string | undefined {
   if (path === undefined || path === '') return undefined;
   try {
     return read(path);
   } catch (cause) {
-    throw new TypeError(`${variable} names ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
+    throw new Failure('CONFIG_INVALID', `${variable} names ${path}: ${messageOf(cause)}`, { cause });
   }
 }

@@ -2,6 +2,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { accessIn } from './access.js';
 
@@ -13,7 +14,10 @@ beforeAll(() => {
   writeFileSync(file('password'), 'secret\n', { mode: 0o640 });
   writeFileSync(file('open'), 'secret\n');
   chmodSync(file('open'), 0o644);
-  writeFileSync(file('ca.pem'), 'certificate');
+  writeFileSync(file('ca.pem'), rootCertificates[0] ?? '');
+  writeFileSync(file('key.pem'), '-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n');
+  writeFileSync(file('torn.pem'), (rootCertificates[0] ?? '').slice(0, 200));
+  writeFileSync(file('damaged.pem'), (rootCertificates[0] ?? '').replace(/M/g, 'N'));
 });
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -34,13 +38,13 @@ describe('the access of a program', () => {
   it('is refused with the password of a file that others may open, which it does not show', () => {
     const told = { RECOURSE_KAFKA_USER: 'agent', RECOURSE_KAFKA_PASSWORD_FILE: file('open') };
     const refused =
-      /^RECOURSE_KAFKA_PASSWORD_FILE names .*open: everybody on the machine may use the file \(mode 0644\)/;
+      /^CONFIG_INVALID: RECOURSE_KAFKA_PASSWORD_FILE names .*open: everybody on the machine may use the file \(mode 0644\)/;
     expect(() => accessIn(told)).toThrow(refused);
-    expect(() => accessIn(told)).toThrow(TypeError);
+    expect(() => accessIn(told)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
   });
 
   it('speaks TLS where it is told who signs the brokers', () => {
-    expect(accessIn({ RECOURSE_KAFKA_CA_FILE: file('ca.pem') })).toEqual({ ssl: { ca: 'certificate' } });
+    expect(accessIn({ RECOURSE_KAFKA_CA_FILE: file('ca.pem') })).toEqual({ ssl: { ca: rootCertificates[0] } });
   });
 
   it.each([
@@ -52,6 +56,18 @@ describe('the access of a program', () => {
     const placed = Object.fromEntries(
       Object.entries(said).map(([name, value]) => [name, name.endsWith('_FILE') ? file(value) : value]),
     );
-    expect(() => accessIn(placed)).toThrow(TypeError);
+    expect(() => accessIn(placed)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
   });
+
+  it.each(['password', 'key.pem', 'torn.pem', 'damaged.pem'])(
+    'is refused where the file of certificates holds none that can be read: %s',
+    (name) => {
+      expect(() => accessIn({ RECOURSE_KAFKA_CA_FILE: file(name) })).toThrow(
+        expect.objectContaining({
+          code: 'CONFIG_INVALID',
+          message: expect.stringMatching(/^CONFIG_INVALID: RECOURSE_KAFKA_CA_FILE\b/),
+        }),
+      );
+    },
+  );
 });

@@ -151,6 +151,19 @@ describe('a kafkajs consumer', () => {
     await until('it gets what came', () => idle.taken.length === 1);
   });
 
+  it('is told that its broker takes no session as short as that, and what to do', async () => {
+    const wire = await topic();
+    const options = { groupId: `${wire}-group`, aligned: [wire], broadcast: [], sessionTimeoutMs: 100, maxWaitMs: 50 };
+    const refused = new TestOwner(options, 0, new Map(), true);
+    keep({ close: () => refused.consumer.stop() });
+    await refused.startOn(direct()).catch((cause: unknown) => refused.crashes.push(cause));
+    await until('it is told', () => refused.crashes.length > 0);
+    expect(refused.crashes[0]).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('RECOURSE_KAFKA_SESSION_TIMEOUT_MS'),
+    });
+  });
+
   it('tells within five seconds that its broker says nothing, and goes on when it answers again', async () => {
     const wire = await topic();
     const proxy = keep(await brokerProxy());

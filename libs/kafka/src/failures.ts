@@ -1,6 +1,9 @@
 // What a broker's refusal means to who asked.
 import { Failure } from '@recourse/kernel';
 
+const SESSION =
+  'the broker takes no session timeout like that: set RECOURSE_KAFKA_SESSION_TIMEOUT_MS between its group.min.session.timeout.ms (6000 unless it says otherwise) and group.max.session.timeout.ms';
+
 /**
  * The port's failure for an error of a client.
  *
@@ -24,6 +27,8 @@ export function failureOf(refusal: string | null, what: string, cause: unknown):
     case 'SASL_AUTHENTICATION_FAILED':
     case 'ILLEGAL_SASL_STATE':
       return new Failure('BROKER_REFUSED', `${what}: ${refusal}`, { cause });
+    case 'INVALID_SESSION_TIMEOUT':
+      return new Failure('CONFIG_INVALID', `${what}: ${SESSION}`, { cause });
     case 'SECURITY_DISABLED':
       return new Failure('CONFIG_INVALID', `${what}: the cluster has no authorizer`, { cause });
     default:

@@ -7,7 +7,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigInvalid } from '@recourse/config';
 import { accessOf, createKafka, signingFrom } from '@recourse/kafka';
 import type { Kafka, KafkaOptions, Signing, SigningPlaces } from '@recourse/kafka';
-import { RUN_BYTES_MAX, systemClock } from '@recourse/kernel';
+import { Failure, RUN_BYTES_MAX, systemClock } from '@recourse/kernel';
 import { ownerOfLog, TOPICS } from '@recourse/messages';
 import type { Logger, Metrics } from '@recourse/telemetry';
 import { takeBodies } from './inbound/http/bodies.js';
@@ -32,10 +32,11 @@ export async function runProcess(start: () => Promise<unknown>): Promise<void> {
 
 function messageOf(error: unknown): string {
   if (error instanceof ConfigInvalid || error instanceof TypeError) return error.message;
+  if (error instanceof Failure && error.code === 'CONFIG_INVALID') return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** A Kafka client of one process, which logs where the process does. Errors: TypeError when only half of its user is told. */
+/** A Kafka client of one process, which logs where the process does. Errors: Failure(CONFIG_INVALID) where its access to Kafka is half told. */
 export function connectKafka(
   name: string,
   config: Pick<EdgeConfig, 'brokers' | 'instance' | 'kafkaVia' | 'kafkaUser' | 'kafkaPassword' | 'kafkaCa'> &

@@ -2,6 +2,7 @@
 import {
   databaseUrl,
   file,
+  hostPort,
   hostPorts,
   integer,
   networks,
@@ -23,7 +24,7 @@ import type { LimitRates } from './edge/limits.js';
 export const EDGE_CONFIG = {
   brokers: hostPorts('RECOURSE_KAFKA_BROKERS', { doc: 'Kafka brokers for the first connection.' }),
   kafkaVia: optional(
-    text('RECOURSE_KAFKA_VIA', {
+    hostPort('RECOURSE_KAFKA_VIA', {
       doc: 'One `host:port` that every connection to a broker goes to, whatever brokers advertise (a tunnel, a proxy).',
     }),
   ),
@@ -123,7 +124,7 @@ export const EDGE_CONFIG = {
 export const SERVICE_CONFIG = {
   ...EDGE_CONFIG,
   sessionTimeoutMs: integer('RECOURSE_KAFKA_SESSION_TIMEOUT_MS', {
-    doc: 'How long an instance may be silent before others take over its partitions.',
+    doc: 'How long an instance may be silent before others take over its partitions. No less than the `group.min.session.timeout.ms` of the brokers, which is 6000 unless they say otherwise.',
     min: 500,
     max: 60_000,
     unit: 'milliseconds',
