@@ -169,6 +169,8 @@ describe('the chart', () => {
       'RECOURSE_DATABASE_PASSWORD',
     ],
     ['a worker of an adapter that has no topic', { strimzi: { workers: [{ name: 'w', adapters: ['crm'] }] } }, 'crm'],
+    ['brokers that neither it nor Strimzi names', { strimzi: { enabled: false } }, 'kafka.brokers'],
+    ['more copies in step than there are', { strimzi: { minInSyncReplicas: 4 } }, 'minInSyncReplicas'],
     ['a witness of no auditor', { witness: { auditors: [] } }, 'auditors'],
     ['an address of a witness without its key', { auditor: { witnesses: ['http://witness'] } }, 'witnesses'],
     ['a word that nobody reads', { replicas: 3 }, 'replicas'],
