@@ -6,6 +6,7 @@ import type { Verb } from '../parts/verb.js';
 import { stillAs } from '../parts/held.rules.js';
 import { agreement, consequence, isSameStep, notCalled, readAt, whyBlind } from './review.rules.js';
 import type { ReadReview } from './review.rules.js';
+import { sentenceOf } from '../words/refusals.js';
 import { forRoles } from './verbs.js';
 
 /** Errors: ApiProblem. */
@@ -191,7 +192,10 @@ export function verbsOf(seen: ReadReview, roles: readonly string[]): readonly Ve
   const isFor = (word: string): boolean => roles.some((role) => ROLES[word]?.includes(role));
   // What a role lacks is said as for every other verb.
   const barred = new Map(
-    (seen.may_not ?? []).map(({ word, code, message }) => [word, code === 'ROLE_REQUIRED' ? null : message]),
+    (seen.may_not ?? []).map(({ word, code, message }) => [
+      word,
+      code === 'ROLE_REQUIRED' ? null : (sentenceOf(code) ?? message),
+    ]),
   );
   const isBlind = seen.phase === 'awaiting_approval' && !seen.may.includes('approve') && !barred.has('approve');
   const still = stillAs(seen, { read: () => readReview(seen.step_id), isSame: isSameStep });

@@ -40,7 +40,7 @@ describe('what may be done about a step', () => {
     const message = 'Nobody approves their own action nor one done on their behalf.';
     const own = { may: ['deny'], may_not: [{ word: 'approve', code: 'SELF_APPROVAL', message }] };
     expect(buttons(own)).toEqual([
-      ['Approve', message],
+      ['Approve', 'You may not decide this: you acted, or it was done on your behalf, or the agent is yours.'],
       ['Deny', null],
     ]);
   });
