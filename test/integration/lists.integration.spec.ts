@@ -6,7 +6,7 @@ import { createDatabase, dropDatabase, sharedTestStack } from '@recourse/dev-sta
 import type { DatabaseAddress, TestStack } from '@recourse/dev-stack';
 import { withCommonKinds } from '@recourse/event-log';
 import type { ColumnSpec, ColumnValue, KindSpec } from '@recourse/event-log';
-import { pageStatement, PostgresDatabase, tableOf } from '@recourse/service';
+import { pageStatement, PostgresDatabase, shapeOf, tableOf } from '@recourse/service';
 import type { ListSpec, Query } from '@recourse/service';
 import { Client } from 'pg';
 import { budgetsCore } from '../../apps/budget-accountant/src/core.js';
@@ -78,9 +78,11 @@ beforeAll(async () => {
   client = new Client({ connectionString: address.url });
   await client.connect();
   await client.query('SET synchronous_commit = off; SET enable_seqscan = off; SET jit = off');
-  for (const { log, kinds } of LOGS) {
+  for (const logged of LOGS) {
+    const { log, kinds } = logged;
     await client.query(
-      `INSERT INTO ${tableOf(log, 'heads')} SELECT p, 1, '', 1, 1, 0, 0, '' FROM generate_series(0, 2) p`,
+      `INSERT INTO ${tableOf(log, 'heads')} SELECT p, 1, '', 1, 1, 0, 0, '', $1 FROM generate_series(0, 2) p`,
+      [shapeOf(logged)],
     );
     for (const spec of kinds) await fill(log, spec);
   }

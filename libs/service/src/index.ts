@@ -50,7 +50,7 @@ export { coded, createPool, inTransaction, LISTS, SUMS } from './outbound/postgr
 export { mendedStore } from './outbound/mended-stores.js';
 export { migrate, PostgresDatabase } from './outbound/postgres-database.js';
 export { PostgresKeyStore } from './outbound/postgres-key-store.js';
-export { tableOf } from './outbound/postgres-schema.js';
+export { shapeOf, tableOf } from './outbound/postgres-schema.js';
 export type { ProjectedView } from './outbound/postgres-schema.js';
 export { docOf } from './outbound/postgres-statements.js';
 export { manualReport } from './manual-reasons.js';
