@@ -53,6 +53,14 @@ def is_of_tenant(line: dict, body: dict, tenant: str) -> bool:
     return own == tenant or (own == "*" and line["log"] == "recourse.contracts")
 
 
+def members_of(body: dict) -> list | None:
+    """What a record says of several things: a list of its own, or what it says on top and of others beside that."""
+    members, others = body.get("members"), body.get("others")
+    if isinstance(others, list) and others:
+        return [body, *others]
+    return members if isinstance(members, list) else None
+
+
 def check_line(line: dict, told: dict[tuple[str, int, int], tuple[str, str, dict]], tenant: str | None) -> None:
     """A line is about a record of the packet, or about one of the members of such a record, of the tenant whose story it is."""
     if place_of(line) not in told:
@@ -62,8 +70,8 @@ def check_line(line: dict, told: dict[tuple[str, int, int], tuple[str, str, dict
         raise Wrong("a line names another record")
     if tenant is not None and not is_of_tenant(line, body, tenant):
         raise Wrong("a line is about a record of another tenant")
-    members = body.get("members")
-    if not isinstance(members, list):
+    members = members_of(body)
+    if members is None:
         if line["index"] is not None:
             raise Wrong("a line is about a member of a record that has none")
     elif not isinstance(line["index"], int) or not 0 <= line["index"] < len(members):

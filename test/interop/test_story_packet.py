@@ -102,6 +102,24 @@ def test_a_packet_tells_of_one_tenant_whether_it_names_it_or_not(monkeypatch, te
             check_story.check(packet, KEY)
 
 
+@pytest.mark.parametrize("index,holds", [(0, True), (2, True), (3, False), (-1, False), (None, False)], ids=str)
+def test_a_line_names_one_of_several_commits_that_fell_together(index, holds):
+    place = ("recourse.mutations", 0, 7)
+    line = {"log": place[0], "partition": place[1], "seq": place[2], "record_hash": "h", "type": "T", "index": index}
+    told = {place: ("h", "T", {"tenant": "acme", "others": [{"commit_id": "cp_8"}, {"commit_id": "cp_9"}]})}
+    if holds:
+        check_story.check_line(line, told, "acme")
+    else:
+        with pytest.raises(Wrong, match="member"):
+            check_story.check_line(line, told, "acme")
+
+
+def test_a_line_about_a_commit_that_fell_alone_names_no_place():
+    place = ("recourse.mutations", 0, 7)
+    line = {"log": place[0], "partition": place[1], "seq": place[2], "record_hash": "h", "type": "T", "index": None}
+    check_story.check_line(line, {place: ("h", "T", {"tenant": "acme", "others": []})}, "acme")
+
+
 def bodies():
     schemas = {one["id"]: json.loads(one["text"]) for one in PACKET["schemas"]}
     return [check_story.check_record(record, schemas, KEY)[2] for record in PACKET["records"]]

@@ -65,7 +65,7 @@ export function mutationsCore(config: MutationsConfig = {}): ServiceCore {
         spec,
       }),
     ),
-    edition: 3,
+    edition: 4,
     keyOf: keyOf,
     evolve: EVOLVE,
     due: dueOf(policy),

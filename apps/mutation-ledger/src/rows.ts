@@ -10,7 +10,7 @@ import type {
   SpreadContinued,
   TriggerUnmatched,
 } from '@recourse/messages';
-import { fallenIn, movedIn, recoveryIdOf } from '@recourse/messages';
+import { fallenIn, movedIn, recoveryIdOf, rolledBackIn } from '@recourse/messages';
 import { OUTCOME_UNKNOWN } from './rules/mutation/manual.decisions.js';
 import { claimAfter, judgedClaim } from './rules/handle/handle.decider.js';
 import { closingRefsOf } from './rules/mutation/closing.decider.js';
@@ -106,7 +106,10 @@ const MUTATION_FOLD = {
 
 /** Its bindings have taken the fall into account. */
 const COMMIT_MARK_FOLD = {
-  CheckpointRolledBack: ({ commit_id: mutation_id, ...about }, state) => contradicted({ ...about, mutation_id }, state),
+  CheckpointRolledBack: (body, state) =>
+    foldEach(state, rolledBackIn(body), ({ commit_id: mutation_id, ...about }, rows) =>
+      contradicted({ ...about, mutation_id }, rows),
+    ),
 } satisfies Fold;
 
 /** What workers were asked and answered moves the forward part alone. */

@@ -6,7 +6,7 @@
 //   N1. Every record type has a line; a type that is newer than this build says nothing.
 //   N2. A thing that waits for the same again goes on waiting: it is no new item.
 //   N3. Nothing but ids, codes, counts and instants is taken from a record.
-import { fallenIn, movedIn, plannedIn } from '@recourse/messages';
+import { fallenIn, movedIn, plannedIn, rolledBackIn } from '@recourse/messages';
 import type { DecodedBody, TopicName } from '@recourse/messages';
 import type { Known, Place, ThingChange } from './rules/item/item.messages.js';
 import {
@@ -85,7 +85,7 @@ export type FollowedLog = (typeof FOLLOWED_LOGS)[number];
 const MUTATIONS: Meanings<Bodies<'recourse.mutations'>> = {
   ...OF_THE_LOOP,
   MutationsFell: over((body) => fallenIn(body).flatMap((fallen) => [...rollbackOf(fallen), ...exposedBy(fallen)])),
-  CheckpointRolledBack: over(rollbackOf),
+  CheckpointRolledBack: over((body) => rolledBackIn(body).flatMap(rollbackOf)),
   TriggerUnmatched: over(rollbackOf),
   TriggerRedundant: null,
   TriggerHeld: { about: rollbackOf, then: askForRollback },

@@ -21,7 +21,9 @@ export {
   movedIn,
   plannedIn,
   plannedTogether,
+  rolledBackIn,
+  rolledBackTogether,
   settledIn,
   settledTogether,
 } from './members.js';
-export type { Announced, Fallen, Moved, NoticeOf, Planned, Settled } from './members.js';
+export type { Announced, Fallen, Moved, NoticeOf, Planned, RolledBack, Settled } from './members.js';

@@ -3,6 +3,7 @@
 // Boundary: copies fields; decides nothing. A member is named by its index in the record.
 import { isDeepStrictEqual } from 'node:util';
 import type {
+  CheckpointRolledBack,
   ContractTerms,
   Evidence,
   FallenMember,
@@ -13,6 +14,7 @@ import type {
   RecoveryPlanned,
   RollbackAnnounced,
   RollbackSettled,
+  RolledBackCheckpoint,
   RolledBackCommit,
   SettledCommit,
 } from './generated/index.js';
@@ -27,6 +29,9 @@ export type NoticeOf<Notice> = Omit<Notice, ChainField | 'source_seq' | 'source_
 export type Fallen = Omit<MutationsFell, Packed> &
   Omit<FallenMember, 'contract' | 'root'> & { readonly terms: ContractTerms | null };
 
+/** A commit without an effect that was rolled back, with what its record says of all. */
+export type RolledBack = Omit<CheckpointRolledBack, 'others' | ChainField>;
+
 /** A step that was planned, with what its record says of all. */
 export type Planned = Omit<RecoveryPlanned, Packed> &
   Omit<PlannedStep, 'contract' | 'root'> & { readonly terms: ContractTerms | null };
@@ -40,8 +45,9 @@ export type Announced = Omit<NoticeOf<RollbackAnnounced>, 'members'> & Omit<Roll
 /** A rolled-back commit that came to rest, with what its notice says of all. */
 export type Settled = Omit<NoticeOf<RollbackSettled>, 'members'> & SettledCommit;
 
-/** The record that was taken apart last: each fold of it asks for the same. */
+/** The records that were taken apart last: each fold of one asks for the same. */
 let last: { readonly record: object; readonly fallen: readonly Fallen[] } | null = null;
+let lastRolledBack: { readonly record: object; readonly members: readonly RolledBack[] } | null = null;
 
 /** What a record says of each mutation that fell, in its order. Nobody changes what was read. */
 export function fallenIn(record: Omit<MutationsFell, ChainField>): readonly Fallen[] {
@@ -68,6 +74,32 @@ export function fellTogether(fallen: readonly [Fallen, ...Fallen[]]): Omit<Mutat
     contract: contracts.placeOf(terms),
   }));
   return { tenant, run_id, evidence: rooted(evidence, null), contracts: contracts.all, members };
+}
+
+/** What a record says of each commit that was rolled back, in its order: the one it is about is the first. Nobody changes what was read. */
+export function rolledBackIn(record: Omit<CheckpointRolledBack, ChainField>): readonly RolledBack[] {
+  if (record.others.length === 0) return [record];
+  if (lastRolledBack?.record !== record) lastRolledBack = { record, members: rolledBackApart(record) };
+  return lastRolledBack.members;
+}
+
+function rolledBackApart({ others, ...first }: Omit<CheckpointRolledBack, ChainField>): readonly RolledBack[] {
+  const { tenant, run_id, evidence } = first;
+  return [first, ...others.map(({ root, ...own }) => ({ tenant, run_id, evidence: rooted(evidence, root), ...own }))];
+}
+
+/** The record of commits that were rolled back together. Shape: all of one run, for one reason; only the roots may differ. */
+export function rolledBackTogether([first, ...others]: readonly [RolledBack, ...RolledBack[]]): Omit<
+  CheckpointRolledBack,
+  ChainField
+> {
+  return {
+    ...first,
+    others: others.map(({ tenant: _tenant, run_id: _run, evidence: { root }, ...own }): RolledBackCheckpoint => ({
+      ...own,
+      root,
+    })),
+  };
 }
 
 /** What a record says of each step that was planned, in its order. */

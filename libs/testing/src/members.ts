@@ -5,13 +5,20 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Records with one for each of their members, in order: what is common, and what the member says. */
 export function eachMember<Told extends { readonly body: Fields }>(records: readonly Told[]): readonly Told[] {
   return records.flatMap((told) => {
-    const { members, ...common } = told.body;
+    const { members, others, ...common } = told.body;
+    if (Array.isArray(others))
+      return besideOthers(common, others as readonly Fields[]).map((body) => ({ ...told, body }));
     if (!Array.isArray(members)) return [told];
     return members.map((member: Fields) => {
       const step = (member['step'] ?? {}) as Fields; // what a worker is asked of a step
       return { ...told, body: { ...common, ...step, ...member, ...rootedIn(common, member) } };
     });
   });
+}
+
+/** What a record says on top is its first member. */
+function besideOthers(first: Fields, others: readonly Fields[]): readonly Fields[] {
+  return [first, ...others.map((one) => ({ ...first, ...one, ...rootedIn(first, one) }))];
 }
 
 /** Why, with the root of the member: the evidence of a record, or the cause of a notice. */

@@ -1,11 +1,13 @@
 // Follows the logs of a recovery as they are written; decodes outcomes alone, so that looking costs little.
-import type { LegSettled, MutationsFell } from '@recourse/messages';
+import type { CheckpointRolledBack, LegSettled, MutationsFell } from '@recourse/messages';
 import type { Consumer } from 'kafkajs';
 import type { BenchStack } from './bench-stack.js';
 import { sharedClockMs } from './worker-process.js';
 
 const TOPICS = ['recourse.recoveries', 'recourse.mutations'] as const;
 const TURN_MS = 5;
+/** Types whose records are read, for what they say of several things. */
+const SEVERAL = ['LegSettled', 'MutationsFell', 'CheckpointRolledBack'];
 
 /** Under which outcomes of a verdict are counted. */
 export function verdictKey(verdict: string): string {
@@ -87,7 +89,7 @@ export class RecoveryTail {
   private async see(value: Buffer, atMs: number): Promise<void> {
     const id = value.readInt32BE(1);
     const known = this.#types.get(id);
-    if (known !== undefined && known !== 'LegSettled' && known !== 'MutationsFell') {
+    if (known !== undefined && !SEVERAL.includes(known)) {
       this.count(known, atMs);
       return;
     }
@@ -97,6 +99,8 @@ export class RecoveryTail {
     this.#types.set(id, decoded.type);
     if (decoded.type === 'MutationsFell')
       this.count(decoded.type, atMs, (decoded.body as MutationsFell).members.length); // the type names the body
+    else if (decoded.type === 'CheckpointRolledBack')
+      this.count(decoded.type, atMs, 1 + (decoded.body as CheckpointRolledBack).others.length); // likewise
     else this.count(decoded.type, atMs);
     if (decoded.type === 'LegSettled') this.outcomes(decoded.body as LegSettled, atMs); // the type names the body
   }

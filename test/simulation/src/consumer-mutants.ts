@@ -101,7 +101,10 @@ function marking(core: ServiceCore, change: (consumers: readonly Doc[]) => reado
   if (core.log !== MUTATIONS) return core;
   const changedIn = (doc: Doc): Doc => ({ ...doc, consumers: change(doc['consumers'] as readonly Doc[]) }); // a list by the schema
   const changed = (record: Decided): Decided => {
-    if (record.type === 'CheckpointRolledBack') return { ...record, body: changedIn(record.body) };
+    if (record.type === 'CheckpointRolledBack') {
+      const others = (record.body['others'] as readonly Doc[]).map(changedIn); // likewise
+      return { ...record, body: { ...changedIn(record.body), others } };
+    }
     if (record.type !== 'MutationsFell') return record;
     const members = (record.body['members'] as readonly Doc[]).map(changedIn); // likewise
     return { ...record, body: { ...record.body, members } };

@@ -6,10 +6,16 @@ import type { Mutation } from './mutation.js';
 
 /** Many runs of several effects that are taken back together. */
 const TOGETHER: Bias = { stories: { saga: 40, person: 40 } };
+/** Many commits that are made from each other, and many triggers. */
+const SPREADING: Bias = { stories: { commit: 60, trigger_commit: 12, person: 14 } };
 
 /** The rules, by name. */
 export const MEMBER_MUTANTS: Readonly<Record<string, { readonly mutation: Mutation; readonly bias: Bias }>> = {
   'member-fallen': { mutation: { core: (core) => dropping(core, MUTATIONS, 'MutationsFell') }, bias: TOGETHER },
+  'member-rolled-back': {
+    mutation: { core: (core) => dropping(core, MUTATIONS, 'CheckpointRolledBack', 'others') },
+    bias: SPREADING,
+  },
   'member-planned': {
     mutation: {
       core: (core) =>
@@ -27,9 +33,9 @@ export const MEMBER_MUTANTS: Readonly<Record<string, { readonly mutation: Mutati
 };
 
 /** Records of a type name all of their members but one. */
-function dropping(core: ServiceCore, log: string, type: string): ServiceCore {
+function dropping(core: ServiceCore, log: string, type: string, list: 'members' | 'others' = 'members'): ServiceCore {
   const dropped = (record: Decided): Decided => {
-    const body = record.type === type ? withoutLast(record.body) : null;
+    const body = record.type === type ? withoutLast(record.body, list) : null;
     return body === null ? record : { ...record, body };
   };
   return core.log !== log
@@ -44,9 +50,10 @@ function dropping(core: ServiceCore, log: string, type: string): ServiceCore {
 }
 
 /** A record without its last member; null where it has no other. */
-function withoutLast(body: Doc): Doc | null {
-  const members = body['members'] as readonly Doc[]; // a list by the schema
-  return members.length < 2 ? null : { ...body, members: members.slice(0, -1) };
+function withoutLast(body: Doc, list: 'members' | 'others' = 'members'): Doc | null {
+  const members = body[list] as readonly Doc[]; // a list by the schema
+  const least = list === 'others' ? 1 : 2;
+  return members.length < least ? null : { ...body, [list]: members.slice(0, -1) };
 }
 
 /** What became of commits is told before what happened to them. */

@@ -85,9 +85,17 @@ type Member = Omit<Told, 'at'>;
 /** A record as its members, or as itself where it has none. */
 function membersOf(record: Accepted): readonly Member[] {
   const body = docOf(record.body);
-  const { members, ...common } = body;
+  const { members, others, ...common } = body;
+  if (Array.isArray(others) && others.length > 0) return besideOthers(record, common, others.map(docOf));
   if (!Array.isArray(members)) return [{ record, index: null, says: body }];
   return members.map((member, index) => ({ record, index, says: { ...common, ...docOf(member) } }));
+}
+
+/** What a record says on top is its first member. The root of a fall is each one's own. */
+function besideOthers(record: Accepted, first: Doc, others: readonly Doc[]): readonly Member[] {
+  const evidence = docOf(first['evidence']);
+  const says = others.map(({ root, ...other }) => ({ ...first, ...other, evidence: { ...evidence, root } }));
+  return [first, ...says].map((one, index) => ({ record, index, says: one }));
 }
 
 const textIn = (says: Doc, field: string): string | null => (typeof says[field] === 'string' ? says[field] : null);

@@ -294,6 +294,24 @@ describe('the story of a mutation', () => {
     expect(lines.find(({ type }) => type === 'MutationPlanned')?.index).toBeNull();
   });
 
+  it('tells a checkpoint that fell with others by its place among them', () => {
+    const evidence = {
+      kind: 'lineage',
+      event_id: 'rb_1',
+      source: 'service:mutation-ledger',
+      root: { rollback_id: 'rb_1' },
+    };
+    const others = ['8', '9'].map((at) => ({
+      ...{ commit_id: `cp_${at}`, rollback_id: `rb_${at}`, step_id: `step-${at}`, root: { rollback_id: 'rb_2' } },
+    }));
+    const first = { commit_id: 'cp_7', rollback_id: 'rb_7', step_id: 'step-7', evidence };
+    const one = record('mutations', 'CheckpointRolledBack', { run_id: 'run-5', ...first, others });
+    const placesOf = (id: string) =>
+      told(id, [...RECORDS, one]).lines.map(({ type, index, record_hash }) => ({ type, index, record_hash }));
+    const at = (index: number) => ({ type: 'CheckpointRolledBack', index, record_hash: one.hash });
+    expect(placesOf('run-5')).toEqual([at(0), at(1), at(2)]);
+  });
+
   it('counts lines and the records they are of: one about several things is told in a line for each', () => {
     const [line] = lines.filter(({ type }) => type === 'MutationsFell');
     const other = lines.filter(({ is_decision }) => is_decision).slice(0, 1);

@@ -25,10 +25,9 @@ const commitsIn = ({ run }: Ledger): readonly Commit[] => run.rows('commit').map
 const rowOf = (on: Ledger, { id }: Told): Commit => commitsIn(on).find((one) => one.commit_id === id) as Commit;
 const resume = (on: Ledger) => resumeOf({ commits: commitsIn(on), mutations: [], chunks: [] }, null);
 const fallen = (on: Ledger): string[] =>
-  on.run
-    .records()
-    .filter(({ type }) => type === 'CheckpointRolledBack')
-    .map(({ body }) => String(body['commit_id']));
+  eachMember(on.run.records().filter(({ type }) => type === 'CheckpointRolledBack')).map(({ body }) =>
+    String(body['commit_id']),
+  );
 /** A chain of commits in a run, each with its state. */
 function chain(on: Ledger, steps: readonly string[], run = 'run-1'): readonly Told[] {
   return steps.reduce<readonly Told[]>((made, step) => {

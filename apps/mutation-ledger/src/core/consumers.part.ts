@@ -6,7 +6,6 @@ import { NOTHING, accepted, append } from '@recourse/event-log';
 import type {
   Announced,
   BoundReached,
-  CheckpointRolledBack,
   CommitBeyondBound,
   CommitReattached,
   DerivationAnnounced,
@@ -17,9 +16,10 @@ import type {
   NoticeOf,
   Reattached,
   ReviewDelivery,
+  RolledBack,
   Settled,
 } from '@recourse/messages';
-import { announcedTogether, fallenIn, movedIn, recordIn, settledTogether } from '@recourse/messages';
+import { announcedTogether, fallenIn, movedIn, recordIn, rolledBackIn, settledTogether } from '@recourse/messages';
 import { DELIVERY, deliveryIn, deliveryOf } from '../rows/consumer.rows.js';
 import { markedIn } from '../rows/rollback.rows.js';
 import { decideAck, decideOverdue, decideReview } from '../rules/consumer/ack.decider.js';
@@ -100,7 +100,7 @@ export function noticesOf(accepted: AcceptedRecord): readonly Derived[] {
 const NOTICES: ByType<[], readonly Derived[]> = {
   MutationsFell: (body) => noticesOfFall(fallenIn(body)),
   MutationRecorded: noticesOfNews,
-  CheckpointRolledBack: (body) => announced([announcedCommit(body)]),
+  CheckpointRolledBack: (body) => announced(rolledBackIn(body).map(announcedCommit)),
   CommitBeyondBound: (body) => [beyond(body)],
   Reattached: (body) => [reattached(body)],
   RecoverabilityChanged: (body) => settled(movedIn(body).flatMap(settledByMove)),
@@ -158,9 +158,9 @@ function announcedMutation(fallen: Fallen): Announced {
 }
 
 /** A commit has no effect to settle: its announcement is all there is to hear. */
-function announcedCommit(body: Body<CheckpointRolledBack>): Announced {
-  const { tenant, run_id, commit_id, rollback_id, evidence, agent_id, subject_ref, produced_by } = body;
-  const { assumption_refs, committed_at, derived_from, resume, consumers, initiator } = body;
+function announcedCommit(commit: RolledBack): Announced {
+  const { tenant, run_id, commit_id, rollback_id, evidence, agent_id, subject_ref, produced_by } = commit;
+  const { assumption_refs, committed_at, derived_from, resume, consumers, initiator } = commit;
   return {
     ...{ tenant, run_id, caused_by: evidence, mutation_id: commit_id, rollback_id, agent_id, subject_ref },
     ...{ capability: produced_by, assumption_refs, committed_at, derived_from },

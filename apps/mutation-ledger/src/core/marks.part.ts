@@ -8,8 +8,8 @@
 //   M6. Who counts toward the breaker of a capability counts before its mark: whoever reads in order hears of an open breaker first.
 import type { DecideContext } from '@recourse/event-log';
 import { isCommitId } from '@recourse/lineage';
-import type { CommitRef, Fallen } from '@recourse/messages';
-import { fellTogether, isSameReason } from '@recourse/messages';
+import type { CommitRef, Fallen, RolledBack } from '@recourse/messages';
+import { fellTogether, isSameReason, rolledBackTogether } from '@recourse/messages';
 import { commitIn } from '../rows/commit.rows.js';
 import { mutationIn, storedMutationIn } from '../rows/mutation.rows.js';
 import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
@@ -72,13 +72,13 @@ export function marks(
     const isCommit = isCommitId(member.mutation_id);
     const mark = anew.has(member.mutation_id) || isCommit ? null : markOf(context, member, policy);
     const commit = isCommit ? markOfCommit(context, member, falling, policy) : null;
-    const bytes = mark === null ? bytesOf(commit?.body) : fell.bytesOf(mark);
+    const bytes = mark === null ? fell.bytesOfCommit(commit) : fell.bytesOf(mark);
     if ((mark === null && commit === null) || !space.takes(one, bytes)) {
       fell.beside([remembered(one, context.now), ...withdrawn(context, member, anew, policy)]);
       continue;
     }
     marked.push({ ...member, agent: agentOf(mark, commit) });
-    if (commit !== null) fell.beside([commit]);
+    if (commit !== null) fell.markCommit(commit);
     if (mark === null) continue;
     const counted = countMarked(within, mark, policy);
     draft.take(counted);
@@ -112,8 +112,8 @@ class Space {
 }
 
 /** Whose action or commit fell; one of the two did. */
-function agentOf(mark: Fallen | null, commit: MutationRecord<'CheckpointRolledBack'> | null): string {
-  return mark?.execution.agent_id ?? commit?.body.agent_id ?? '';
+function agentOf(mark: Fallen | null, commit: RolledBack | null): string {
+  return mark?.execution.agent_id ?? commit?.agent_id ?? '';
 }
 
 /** A mark says for how long it counts: the fold knows no configuration. */
@@ -121,24 +121,36 @@ function withTrend(member: Admitted, { trend }: AdmissionLimits): Admitted {
   return { ...member, admission: { ...member.admission, trend_window_ms: trend?.windowMs ?? 0 } };
 }
 
-/** Marks of a decision, those of one run and one reason in one record: each of its members may be acted on, so it has no more than a decision that acts (L4). */
+/** Marks of a decision, those of one run and one reason in one record: each of its members may be acted on, or hold up others, so it has no more than a decision that acts (L4). */
 class Together {
   readonly #done: MutationRecord[] = [];
   readonly #beside: MutationRecord[] = [];
   #open: [Fallen, ...Fallen[]] | null = null;
+  /** Commits without an effect by run, which stand beside the marks that are open. */
+  readonly #commits = new Map<string, [RolledBack, ...RolledBack[]]>();
   #plan = 0;
   #weighed: { readonly fallen: Fallen; readonly bytes: number } | null = null;
 
   /** Records that stand before the mark they are about; a breaker that opens stands between marks (M6). */
   before(records: readonly MutationRecord[]): void {
-    if (records.some(({ type }) => type === 'BreakerOpened')) this.#close();
+    if (this.#open === null || records.some(({ type }) => type === 'BreakerOpened')) this.#close();
     this.#done.push(...records);
   }
 
   /** Records about others, which stand after the marks that are open. */
   beside(records: readonly MutationRecord[]): void {
+    this.#closeCommits();
     if (this.#open === null) this.#done.push(...records);
     else this.#beside.push(...records);
+  }
+
+  markCommit(one: RolledBack): void {
+    const open = this.#commitsWith(one);
+    if (open !== undefined) open.push(one);
+    else {
+      this.#closeCommitsOf(one.run_id);
+      this.#commits.set(one.run_id, [one]);
+    }
   }
 
   mark(fallen: Fallen): void {
@@ -159,6 +171,24 @@ class Together {
       bytesOf(before === undefined ? evidence : evidence.root) +
       (isBound ? 0 : bytesOf(terms))
     );
+  }
+
+  /** Bytes the mark of a commit adds: why it fell stands once in a record of several. */
+  bytesOfCommit(one: RolledBack | null): number {
+    if (one === null || this.#commitsWith(one) === undefined) return bytesOf(one);
+    const { evidence, ...own } = one;
+    return bytesOf(own) + bytesOf(evidence.root);
+  }
+
+  /** Those whose record it joins: of its run and reason, with room for one more. What a reason states is sealed for one subject alone. */
+  #commitsWith(one: RolledBack): [RolledBack, ...RolledBack[]] | undefined {
+    const open = this.#commits.get(one.run_id);
+    const isOpen =
+      open?.[0].tenant === one.tenant &&
+      open.length < EFFECTS_MAX &&
+      one.evidence.statement === null &&
+      isSameReason(open[0].evidence, one.evidence);
+    return isOpen ? open : undefined;
   }
 
   /** Is there a record for it: of its run and reason, with room for one more, in its plan, too? */
@@ -187,9 +217,22 @@ class Together {
 
   #close(): void {
     if (this.#open !== null) this.#done.push(record('MutationsFell', fellTogether(this.#open)));
-    this.#open = null;
     this.#plan = 0;
+    this.#closeCommits();
+    this.#open = null;
     this.#done.push(...this.#beside.splice(0));
+  }
+
+  #closeCommits(): void {
+    for (const run of this.#commits.keys()) this.#closeCommitsOf(run);
+  }
+
+  #closeCommitsOf(run: string): void {
+    const open = this.#commits.get(run);
+    if (open === undefined) return;
+    this.#commits.delete(run);
+    const marks = this.#open === null ? this.#done : this.#beside;
+    marks.push(record('CheckpointRolledBack', rolledBackTogether(open)));
   }
 }
 
@@ -207,7 +250,7 @@ function markOfCommit(
   member: Admitted,
   falling: ReadonlySet<string>,
   policy: MarkPolicy,
-): MutationRecord<'CheckpointRolledBack'> | null {
+): RolledBack | null {
   const { tenant, run_id, mutation_id } = member;
   const commit = commitIn(context.state, run_id, mutation_id);
   if (commit?.tenant !== tenant) return null;

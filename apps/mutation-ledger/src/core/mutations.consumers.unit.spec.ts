@@ -323,6 +323,7 @@ describe.each(WAYS)('a commit without an effect that fell, $way', ({ isRebuilt }
     resume: null,
     harden_at: null,
     consumers: [{ subscription: 'm', consumer: 'mailer', mode: 'sync', ack_by: 5_000, commit_to_user_ms: 0 }],
+    others: [],
     initiator: null,
   };
 

@@ -3,7 +3,7 @@
 //
 // Boundary: pure. The trace is about the rollback's id, and hangs on the span `trigger`.
 import type { AcceptedRecord } from '@recourse/event-log';
-import { fallenIn, movedIn, recordIn } from '@recourse/messages';
+import { fallenIn, movedIn, recordIn, rolledBackIn } from '@recourse/messages';
 import type { Fallen, Moved } from '@recourse/messages';
 import { MUTATIONS_LOG } from '../rules/record.messages.js';
 
@@ -33,7 +33,9 @@ export function ledgerSpans(accepted: AcceptedRecord): readonly LedgerSpan[] {
     case 'MutationsFell':
       return fallenIn(told.body).flatMap((one) => [...admittedSpans(accepted, one), markSpan(accepted, one)]);
     case 'CheckpointRolledBack':
-      return admittedSpans(accepted, { ...told.body, mutation_id: told.body.commit_id });
+      return rolledBackIn(told.body).flatMap(({ commit_id: mutation_id, ...one }) =>
+        admittedSpans(accepted, { ...one, mutation_id }),
+      );
     case 'RecoverabilityChanged':
       return movedIn(told.body).flatMap((moved) => settlementSpans(accepted, moved));
     default:

@@ -4,6 +4,7 @@
 import type { AcceptedRecord, Change, KindSpec, Row, StateView } from '@recourse/event-log';
 import { DEPTH_MAX } from '@recourse/lineage';
 import type { CheckpointHardened, CheckpointRecorded, Reattached } from '@recourse/messages';
+import { rolledBackIn } from '@recourse/messages';
 import { givenUpAt } from '../rules/commit/checkpoint.decisions.js';
 import { stands } from '../rules/commit/ancestry.decisions.js';
 import type { Chunk, Commit } from '../rules/commit/commit.messages.js';
@@ -93,15 +94,16 @@ export const COMMIT_FOLD = {
       ...changed(state, run_id, commit_id, decidedAt, { chunks_missing }),
     ];
   },
-  CheckpointRolledBack: ({ run_id, commit_id, rollback_id, evidence, resume, harden_at }, state, { decidedAt }) => {
-    return changed(state, run_id, commit_id, decidedAt, {
-      rollback_id,
-      rollback_evidence: evidence,
-      rolled_back_at: decidedAt,
-      resume,
-      harden_at,
-    });
-  },
+  CheckpointRolledBack: (body, state, { decidedAt }) =>
+    rolledBackIn(body).flatMap(({ run_id, commit_id, rollback_id, evidence, resume, harden_at }) =>
+      changed(state, run_id, commit_id, decidedAt, {
+        rollback_id,
+        rollback_evidence: evidence,
+        rolled_back_at: decidedAt,
+        resume,
+        harden_at,
+      }),
+    ),
   CommitBeyondBound: ({ tenant, run_id, mutation_id, evidence }, state, { decidedAt }) => {
     const commit = commitIn(state, run_id, mutation_id);
     const beyond =

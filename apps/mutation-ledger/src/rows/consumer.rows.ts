@@ -3,7 +3,7 @@
 // Rows: `delivery` by run, one per commit and consumer that is waited for.
 // Timers: a delivery at its deadline, once.
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, StateView } from '@recourse/event-log';
-import { fallenIn } from '@recourse/messages';
+import { fallenIn, rolledBackIn } from '@recourse/messages';
 import type { AckRefused, ConsumerAcknowledged, Fallen } from '@recourse/messages';
 import { lateAmong } from '../rules/consumer/ack.decider.js';
 import { deliveryIdOf, deliveryKey } from '../rules/consumer/consumer.messages.js';
@@ -47,8 +47,8 @@ export const CONSUMER_KINDS: readonly KindSpec[] = [
 /** Rows of consumers that records of the mutations log change. */
 export const CONSUMER_FOLD = {
   MutationsFell: (body, _state, { decidedAt }) => fallenIn(body).flatMap((fallen) => waiting(fallen, decidedAt)),
-  CheckpointRolledBack: ({ commit_id: mutation_id, ...body }, _state, { decidedAt }) =>
-    waiting({ ...body, mutation_id }, decidedAt),
+  CheckpointRolledBack: (body, _state, { decidedAt }) =>
+    rolledBackIn(body).flatMap(({ commit_id: mutation_id, ...of }) => waiting({ ...of, mutation_id }, decidedAt)),
   ConsumerAcknowledged: answered,
   AckRefused: refused,
   DeliveryOverdue: ({ run_id, mutation_id, consumer, owner, deadline_at }, state) =>

@@ -3,6 +3,7 @@
 // Rows: `under_bundle`, a gated commit, by bundle and block of places; `bundle_block`, which blocks there are, by bundle;
 // `reevaluation`, a job, by bundle. Timer: a job until it is closed.
 import type { Change, Doc, KindSpec, RowAddress, StateView } from '@recourse/event-log';
+import { rolledBackIn } from '@recourse/messages';
 import type { CheckpointRecorded, ReevaluationContinued } from '@recourse/messages';
 import { blockOf, placeKey } from '../rules/commit/reevaluation.decisions.js';
 import type { BundleBlock, Reevaluation, UnderBundle } from '../rules/commit/reevaluation.decisions.js';
@@ -38,9 +39,10 @@ export const REEVALUATION_KINDS: readonly KindSpec[] = [
 /** Rows that say which commits a bundle let through, and how far a job has come. */
 export const REEVALUATION_FOLD = {
   CheckpointRecorded: (body, _state, { seq, decidedAt }) => underBundle(body, seq, decidedAt),
-  CheckpointRolledBack: ({ run_id, commit_id }, state) => {
-    return addressesOf(state, run_id, commit_id).map((address): Change => ({ op: 'delete', address }));
-  },
+  CheckpointRolledBack: (body, state) =>
+    rolledBackIn(body)
+      .flatMap(({ run_id, commit_id }) => addressesOf(state, run_id, commit_id))
+      .map((address): Change => ({ op: 'delete', address })),
   CheckpointHardened: ({ run_id, commit_id }, state) => {
     return addressesOf(state, run_id, commit_id).flatMap((address) => {
       const standing = state.get(address.kind, address.group, address.key) as UnderBundle | undefined; // rows of this kind are written by underBundle alone

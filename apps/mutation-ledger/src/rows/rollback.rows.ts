@@ -5,7 +5,7 @@
 import { foldEach } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import { InvariantViolation } from '@recourse/kernel';
-import { fallenIn, recoveryIdOf } from '@recourse/messages';
+import { fallenIn, recoveryIdOf, rolledBackIn } from '@recourse/messages';
 import type { Fallen } from '@recourse/messages';
 import { claimAfter, isHandleAsked } from '../rules/handle/handle.decider.js';
 import { rollbackKey } from '../rules/identity.js';
@@ -33,17 +33,14 @@ export const ADMISSION_FOLD = {
       const of = { agent_id, policy: terms?.recovery_policy_ref ?? null, mark };
       return admittedRows(rows, about, { event: 'Marked', at, deadlineAt: null, of });
     }),
-  CheckpointRolledBack: (
-    { commit_id: mutation_id, agent_id, subject_ref, ...about },
-    state,
-    { decidedAt: at, seq },
-  ) => {
-    const mark = markBy(about, { seq, member: 0, at, has_effect: false, subject_ref });
-    // The bundle whose gate let it through; an effect stands under the recovery policy of its contract.
-    const policy = commitIn(state, about.run_id, mutation_id)?.checkpoint.gate?.bundle ?? null;
-    const of = { agent_id, policy, mark };
-    return admittedRows(state, { ...about, mutation_id }, { event: 'Marked', at, deadlineAt: null, of });
-  },
+  CheckpointRolledBack: (body, state, { decidedAt: at, seq }) =>
+    foldEach(state, rolledBackIn(body), ({ commit_id: mutation_id, agent_id, subject_ref, ...about }, rows, member) => {
+      const mark = markBy(about, { seq, member, at, has_effect: false, subject_ref });
+      // The bundle whose gate let it through; an effect stands under the recovery policy of its contract.
+      const policy = commitIn(rows, about.run_id, mutation_id)?.checkpoint.gate?.bundle ?? null;
+      const of = { agent_id, policy, mark };
+      return admittedRows(rows, { ...about, mutation_id }, { event: 'Marked', at, deadlineAt: null, of });
+    }),
   TriggerUnmatched: (about, state, { decidedAt: at }) => {
     const of = { agent_id: null, policy: null, mark: null };
     return admittedRows(state, about, { event: 'Opened', at, deadlineAt: about.deadline_at, of });

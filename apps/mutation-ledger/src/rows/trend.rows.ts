@@ -2,9 +2,8 @@
 import { row, foldEach } from '@recourse/event-log';
 import type { Change, StateView } from '@recourse/event-log';
 import { personKey } from '@recourse/kernel';
-import { fallenIn } from '@recourse/messages';
-import type { Admission, Evidence, MutationsFell } from '@recourse/messages';
-import type { Body } from '../rules/record.messages.js';
+import { fallenIn, rolledBackIn } from '@recourse/messages';
+import type { Admission, Evidence } from '@recourse/messages';
 import { accepted, counted, trendKey, trendsOf } from '../rules/trend/trend.decisions.js';
 import type { TrendDoc, TrendOf } from '../rules/trend/trend.messages.js';
 import type { Fold } from './fold.js';
@@ -59,21 +58,27 @@ function counting(
   );
 }
 
-/** Those that count: an event counts once for an agent, however many of its effects fell together. */
-function countedIn(body: Body<MutationsFell>): readonly Fallen[] {
+/** Those that count: an event counts once for an agent, however much of what it did fell together. */
+function countedOnce(fallen: readonly Fallen[]): readonly Fallen[] {
   const counts = new Map<string, Fallen>();
-  for (const { tenant, execution, evidence, admission } of fallenIn(body))
-    counts.set(`${String(admission.trend_window_ms)} ${execution.agent_id}`, {
-      ...{ tenant, agent: execution.agent_id, evidence, admission },
-    });
+  for (const { tenant, agent, evidence, admission } of fallen)
+    counts.set(`${String(admission.trend_window_ms)} ${agent}`, { tenant, agent, evidence, admission });
   return [...counts.values()];
 }
 
 export const TREND_FOLD = {
   MutationsFell: (body, state, { decidedAt: at }) =>
-    foldEach(state, countedIn(body), (fallen, rows) => counting(rows, fallen, at)),
-  CheckpointRolledBack: ({ agent_id: agent, ...fallen }, state, { decidedAt: at }) =>
-    counting(state, { ...fallen, agent }, at),
+    foldEach(
+      state,
+      countedOnce(fallenIn(body).map(({ execution, ...of }) => ({ ...of, agent: execution.agent_id }))),
+      (fallen, rows) => counting(rows, fallen, at),
+    ),
+  CheckpointRolledBack: (body, state, { decidedAt: at }) =>
+    foldEach(
+      state,
+      countedOnce(rolledBackIn(body).map(({ agent_id: agent, ...of }) => ({ ...of, agent }))),
+      (fallen, rows) => counting(rows, fallen, at),
+    ),
   TrendRose: ({ trend_id, run_id, owner, deadline_at, ...of }, state, { decidedAt: at }) => {
     const standing = trendNamed(state, of);
     const alert = { phase: 'rising', trend_id, run_id, owner, deadline_at, raised_at: at, updated_at: at } as const;

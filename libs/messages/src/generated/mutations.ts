@@ -231,6 +231,8 @@ export interface CheckpointRolledBack {
   readonly consumers: readonly DueConsumer[];
   /** Person on whose behalf the agent acted; null when unknown, and in records older than this field. */
   readonly initiator: string | null;
+  /** Others of the run that fell with it, for the same reason: they are its members 1 and on, and what stands above is member 0. Empty in records older than this field. */
+  readonly others: readonly RolledBackCheckpoint[];
 }
 
 /** Close a breaker: what it held is decided again. */
@@ -1162,6 +1164,44 @@ export interface RollbackOutOfBand {
   readonly owner: string;
   /** By when, epoch milliseconds. */
   readonly deadline_at: number;
+}
+
+/** Another commit without an outside effect that is rolled back with the one a record is about. */
+export interface RolledBackCheckpoint {
+  /** The commit. */
+  readonly commit_id: string;
+  /** The rollback that marked it. */
+  readonly rollback_id: string;
+  /** From which rollback the fall came, and how far back that one reaches. */
+  readonly root: LineageRoot | null;
+  /** How its trigger was admitted. */
+  readonly admission: Admission;
+  /** Agent. */
+  readonly agent_id: string;
+  /** Step. */
+  readonly step_id: string;
+  /** Lineage entry that produced it. */
+  readonly produced_by: string;
+  /** Business subject. */
+  readonly subject_ref: string | null;
+  /** Refs it relied on. */
+  readonly assumption_refs: readonly string[];
+  /** Commits it was made from. */
+  readonly derived_from: readonly CommitRef[];
+  /** When it took hold, epoch milliseconds. */
+  readonly committed_at: number;
+  /** Hash of its CheckpointRecorded. */
+  readonly recorded_hash: Hash;
+  /** Place of its CheckpointRecorded in this log. */
+  readonly recorded_seq: number;
+  /** The newest commit of its run before it that stands, where the run resumes; null when there is none. */
+  readonly resume: CommitRef | null;
+  /** When its state is given up, epoch milliseconds; null when none is kept. */
+  readonly harden_at: number | null;
+  /** Who has to hear of it. */
+  readonly consumers: readonly DueConsumer[];
+  /** Person on whose behalf the agent acted; null when unknown. */
+  readonly initiator: string | null;
 }
 
 /** A person ends what waits for people about one effect. */

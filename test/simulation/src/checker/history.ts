@@ -147,12 +147,24 @@ export function ofType(history: History, topic: string, ...types: readonly strin
 
 /** What a record says of each of its members, in their order; itself where it has none. */
 export function eachMember(record: LogRecord): readonly LogRecord[] {
-  const { members, ...common } = record.body;
+  const { members, others, ...common } = record.body;
+  if (others !== undefined && list(record.body, 'others').length > 0) return besideOthers(record, common);
   if (members === undefined) return [record];
   return list(record.body, 'members').map((member, index) => {
     const step = member['step'] === undefined ? {} : nested(member, 'step');
     return { ...record, body: { ...common, ...step, ...member, ...ownOf(record.body, member), member_index: index } };
   });
+}
+
+/** What a record says on top is its first member; others say the root of their fall beside it. */
+function besideOthers(record: LogRecord, first: Fields): readonly LogRecord[] {
+  const evidence = nested(first, 'evidence');
+  const others = list(record.body, 'others').map(({ root, ...other }) => ({
+    ...first,
+    ...other,
+    evidence: { ...evidence, root },
+  }));
+  return [first, ...others].map((says, member_index) => ({ ...record, body: { ...says, member_index } }));
 }
 
 export function wireOf(history: History, topic: string, ...types: readonly string[]): readonly WireRecord[] {

@@ -1,8 +1,8 @@
 // What records of triggers say, as series: what became of them, what people said of them (E42), breakers that opened, and steady rises (E47).
 //
 // Boundary: pure. Anybody can name a source, so names are in the report and not in labels.
-import { fallenIn, recordIn } from '@recourse/messages';
-import type { DecodedBody, LimitScope, TrendScope } from '@recourse/messages';
+import { fallenIn, recordIn, rolledBackIn } from '@recourse/messages';
+import type { DecodedBody, Fallen, LimitScope, TrendScope } from '@recourse/messages';
 import { MUTATIONS_LOG } from '../record.messages.js';
 
 /** What became of a trigger, or was said of it. */
@@ -20,11 +20,9 @@ export function triggerMeasures(record: DecodedBody): readonly TriggerMeasure[] 
   const { type, body } = recordIn(MUTATIONS_LOG, record);
   switch (type) {
     case 'MutationsFell':
-      return fallenIn(body)
-        .filter(({ admission }) => !admission.was_remembered)
-        .map(() => triggered('opened'));
+      return admitted(fallenIn(body));
     case 'CheckpointRolledBack':
-      return body.admission.was_remembered ? [] : [triggered('opened')];
+      return admitted(rolledBackIn(body));
     case 'TriggerUnmatched':
       return [triggered('opened')];
     case 'TriggerHeld':
@@ -40,6 +38,10 @@ export function triggerMeasures(record: DecodedBody): readonly TriggerMeasure[] 
     default:
       return [];
   }
+}
+
+function admitted(fallen: readonly Pick<Fallen, 'admission'>[]): readonly TriggerMeasure[] {
+  return fallen.filter(({ admission }) => !admission.was_remembered).map(() => triggered('opened'));
 }
 
 function triggered(outcome: TriggerOutcome): TriggerMeasure {

@@ -6,7 +6,7 @@ const ADMITTED = { was_remembered: false };
 describe('series of triggers', () => {
   it.each([
     ['MutationsFell', { evidence: {}, contracts: [], members: [{ admission: ADMITTED }] }, 'opened'],
-    ['CheckpointRolledBack', { admission: ADMITTED }, 'opened'],
+    ['CheckpointRolledBack', { admission: ADMITTED, others: [] }, 'opened'],
     ['TriggerUnmatched', { admission: ADMITTED }, 'opened'],
     ['TriggerHeld', {}, 'held'],
     ['TriggerRedundant', {}, 'redundant'],

@@ -16,6 +16,7 @@ import type {
   Gate,
   HardenCause,
   JudgedRef,
+  RolledBack,
   StateChunk,
 } from '@recourse/messages';
 import { contentHash } from '../identity.js';
@@ -180,33 +181,30 @@ export function rollBackCommit(
   consumers: readonly DueConsumer[],
   now: number,
   { softRollbackMs }: Keeping,
-): MutationRecord<'CheckpointRolledBack'> {
+): RolledBack {
   const { commit_id, tenant, run_id, checkpoint, recorded_hash, recorded_seq, hardened, full_until } = commit;
   const { agent_id, step_id, produced_by, subject_ref, assumption_refs, initiator } = checkpoint;
   const hardenAt = full_until === null || hardened !== null ? null : Math.min(full_until, now + softRollbackMs);
   return {
-    type: 'CheckpointRolledBack',
-    body: {
-      tenant,
-      run_id,
-      commit_id,
-      rollback_id,
-      evidence,
-      admission,
-      agent_id,
-      step_id,
-      produced_by,
-      subject_ref,
-      assumption_refs,
-      derived_from: commit.parents,
-      committed_at: Math.min(checkpoint.committed_at, commit.recorded_at),
-      recorded_hash,
-      recorded_seq,
-      resume,
-      harden_at: hardenAt,
-      consumers,
-      initiator,
-    },
+    tenant,
+    run_id,
+    commit_id,
+    rollback_id,
+    evidence,
+    admission,
+    agent_id,
+    step_id,
+    produced_by,
+    subject_ref,
+    assumption_refs,
+    derived_from: commit.parents,
+    committed_at: Math.min(checkpoint.committed_at, commit.recorded_at),
+    recorded_hash,
+    recorded_seq,
+    resume,
+    harden_at: hardenAt,
+    consumers,
+    initiator,
   };
 }
 
