@@ -2,6 +2,9 @@
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import type { PostgresAddress } from './postgres-server.js';
 
+/** The server has answered before; on a busy machine the next connection may take long all the same. */
+const CONNECT_WITHIN_MS = 60_000;
+
 /** How a service reaches its own database. */
 export interface DatabaseAddress extends PostgresAddress {
   readonly database: string;
@@ -54,7 +57,7 @@ async function asSuperuser<T>(
   database: string,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const client = new Client({ ...address, database, connectionTimeoutMillis: 10_000 });
+  const client = new Client({ ...address, database, connectionTimeoutMillis: CONNECT_WITHIN_MS });
   client.on('error', () => undefined);
   await client.connect();
   try {
