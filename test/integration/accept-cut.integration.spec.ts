@@ -183,12 +183,12 @@ describe('recourse log accept-cut', () => {
       ),
     );
     expect(await cutRecords()).toEqual([]);
-  }, 30_000);
+  }, 120_000);
 
   it('does nothing when the person says no', async () => {
     expect((await recourse(acceptCut(), 'n')).code).toBe(EXIT.declined);
     expect(await cutRecords()).toEqual([]);
-  }, 30_000);
+  }, 120_000);
 
   it('finds nothing to accept in a log that lost nothing', async () => {
     const { code, note } = await recourse([
@@ -205,7 +205,7 @@ describe('recourse log accept-cut', () => {
       '--yes',
     ]);
     expect([code, note]).toEqual([EXIT.refused, expect.stringContaining('NOTHING_LOST')]);
-  }, 30_000);
+  }, 120_000);
 
   it('records who accepted what and why, once, when the person agrees', async () => {
     const { code, out, asked } = await recourse(acceptCut('--json'), 'yes');
@@ -225,12 +225,12 @@ describe('recourse log accept-cut', () => {
     ).toEqual([[cut.keep + 1, cut.keep + 1, cut.keep + cut.lost, 'mira', 'restored from a backup']]);
     const again = await recourse(acceptCut('--yes'));
     expect([again.code, again.note]).toEqual([EXIT.refused, expect.stringContaining('NOTHING_LOST')]);
-  }, 30_000);
+  }, 120_000);
 
   it('leaves a chain that an audit finds sound', async () => {
     const { code, out } = await recourse(['audit', 'verify', '--log', LOG, '--json']);
     expect([code, (JSON.parse(out) as Facts)['ok']]).toEqual([EXIT.done, true]);
-  }, 30_000);
+  }, 120_000);
 });
 
 describe('the service after that', () => {
@@ -248,10 +248,10 @@ describe('the service after that', () => {
       key: 'after the cut',
     });
     expect([status, body['code']]).toEqual([409, 'APPROVAL_USED']);
-  }, 30_000);
+  }, 120_000);
 
   it('has the state its log makes', async () => {
     const { code, out } = await recourse(['replay', LOG, '--compare', '--json']);
     expect([code, (JSON.parse(out) as Facts)['ok']]).toEqual([EXIT.done, true]);
-  }, 30_000);
+  }, 120_000);
 });
