@@ -70,7 +70,7 @@ it('a step is decided at the console by those whom the orchestrator lets in', as
   const seen = {
     ...{ step_id: 's', action_digest: 'ab', phase: 'awaiting_approval', missing: [], compensation: null },
     ...{ action: { value: null }, approvals: { required: 1, given: [] }, closes_at: null },
-    may: ['approve', 'deny', 'check', 'retry', 'resolve', 'escalate'],
+    may: ['approve', 'deny', 'check', 'retry', 'resolve', 'escalate', 'abandon', 'break-glass'],
   } as unknown as Parameters<typeof verbsOf>[0];
   const pairs = await heldAgainst((roles) => verbsOf(seen, roles));
   expect(pairs.length).toBe(8);

@@ -181,13 +181,7 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
   'break-glass': ['operator', 'administrator'],
 };
 
-/** Verbs that a service does not offer by phase; they are shown only to those who may send them. */
-const UNOFFERED: Readonly<Record<string, readonly string[]>> = {
-  abandon: ['awaiting_approval', 'halted'],
-  'break-glass': ['awaiting_approval'],
-};
-
-/** What is offered for a step, in the order of its use; a button that cannot be pressed says why. */
+/** What is offered for a step, in the order of its use; a button that cannot be pressed says why. What is grave only its roles see. */
 export function verbsOf(seen: ReadReview, roles: readonly string[]): readonly Verb[] {
   const isFor = (word: string): boolean => roles.some((role) => ROLES[word]?.includes(role));
   // What a role lacks is said as for every other verb.
@@ -200,11 +194,11 @@ export function verbsOf(seen: ReadReview, roles: readonly string[]): readonly Ve
   const isBlind = seen.phase === 'awaiting_approval' && !seen.may.includes('approve') && !barred.has('approve');
   const still = stillAs(seen, { read: () => readReview(seen.step_id), isSame: isSameStep });
   return Object.entries(VERBS).flatMap(([word, sends]) => {
-    const isMore = UNOFFERED[word]?.includes(seen.phase) === true && isFor(word);
-    const isShown = seen.may.includes(word) || barred.has(word) || isMore || (isBlind && word === 'approve');
-    if (!isShown) return [];
+    const verb = sends(seen);
+    const isShown = seen.may.includes(word) || barred.has(word) || (isBlind && word === 'approve');
+    if (!isShown || (verb.isGrave === true && !isFor(word))) return [];
     const blocked = isBlind && word === 'approve' ? whyBlind(seen) : (barred.get(word) ?? null);
-    return forRoles([{ ...sends(seen), still, blocked }], ROLES[word] ?? [], roles);
+    return forRoles([{ ...verb, still, blocked }], ROLES[word] ?? [], roles);
   });
 }
 

@@ -45,6 +45,22 @@ describe('what may be done about a step', () => {
     ]);
   });
 
+  it('whatever is grave: its initiator may neither give it up nor break the glass', () => {
+    const message = 'Nobody approves their own action nor one done on their behalf.';
+    const own = ['break-glass', 'abandon'].map((word) => ({ word, code: 'SELF_APPROVAL', message }));
+    const grave = (more: Partial<Review>, roles: readonly string[]) =>
+      verbsOf(seen(more), roles)
+        .filter(({ isGrave }) => isGrave === true)
+        .map(({ name, blocked }) => [name, blocked ?? null]);
+    const said = 'You may not decide this: you acted, or it was done on your behalf, or the agent is yours.';
+    expect(grave({ may: ['deny'], may_not: own }, ['administrator'])).toEqual([
+      ['Give up', said],
+      ['Break the glass', said],
+    ]);
+    expect(grave({ may: ['break-glass', 'abandon'] }, ['approver'])).toEqual([['Give up', null]]);
+    expect(grave({ may: ['approve', 'deny'] }, ['administrator'])).toEqual([]);
+  });
+
   it('names the role that is lacking as every other button does', () => {
     const message = 'one of the roles approver is needed';
     const withheld = ['approve', 'deny'].map((word) => ({ word, code: 'ROLE_REQUIRED', message }));

@@ -64,7 +64,7 @@ const itemOf = (more: Parameters<typeof markedInput>[0] = {}): ReviewItem =>
 describe('a verb about a step', () => {
   it('is offered in phases that a step has', () => {
     const offered = VERBS.filter(({ id }) => id === 'step_id').flatMap(({ offered: phases = [] }) => phases);
-    expect(new Set(offered)).toEqual(new Set(['awaiting_approval', 'denied', 'manual']));
+    expect(new Set(offered)).toEqual(new Set(['awaiting_approval', 'halted', 'denied', 'manual']));
     expect(STEP_PHASES).toEqual(expect.arrayContaining(offered));
   });
 });
@@ -134,7 +134,7 @@ describe('a review item', () => {
       approvals: { given: [], required: 1 },
       action_digest: digest().toString('hex'),
       time_left_ms: LAST_DISPATCH - 10_000,
-      may: ['approve', 'deny'],
+      may: ['approve', 'deny', 'break-glass', 'abandon'],
       reconciliation: null,
     });
   });
@@ -217,7 +217,7 @@ describe('a review item', () => {
         agreedBy: [],
       },
     );
-    expect(item).toMatchObject({ ready: true, missing: [], may: ['deny'] });
+    expect(item).toMatchObject({ ready: true, missing: [], may: ['deny', 'abandon'] });
     expect(item.action.args).toEqual({
       sealed_sha256: args.sha256.toString('hex'),
       opens_with: ['payload_reader', 'approver'],
@@ -422,8 +422,8 @@ describe('every review item', () => {
     });
   });
 
-  it('is ready with its facts, and offers two answers and no more (C63)', () => {
-    expect(itemOf()).toMatchObject({ ready: true, missing: [], may: ['approve', 'deny'] });
+  it('is ready with its facts, and offers two answers, the emergency, and to give it up (C63)', () => {
+    expect(itemOf()).toMatchObject({ ready: true, missing: [], may: ['approve', 'deny', 'break-glass', 'abandon'] });
   });
 });
 
@@ -450,7 +450,7 @@ describe('an item without its facts (C63)', () => {
     ['what speaks against it', { evidence: { ...said, statement: null } }, 'facts.now'],
     ['the arguments of its compensation', { ref: ref({ reversal_args: erased }) }, 'compensation.args'],
   ] as const)('such as %s is not ready: it says what is missing, and offers no approval', (_what, more, fact) => {
-    expect(itemOf(more)).toMatchObject({ ready: false, missing: [fact], may: ['deny'] });
+    expect(itemOf(more)).toMatchObject({ ready: false, missing: [fact], may: ['deny', 'abandon'] });
     expect(FACTS_NEEDED).toContain(fact);
   });
 

@@ -40,7 +40,7 @@ export interface EndingContext {
 }
 
 /** Who agrees to which action, or breaks the glass for it. */
-interface Agreement {
+export interface Agreement {
   readonly envelope: Asking;
   readonly action_digest: Buffer;
 }

@@ -25,7 +25,8 @@ import {
 } from '../decision/recovery.decisions.js';
 import { OWNER_OF_APPROVALS, OWNER_OF_MANUAL, ownerOfLeg } from '../policy.messages.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
-import { selfRefusal } from './approval.decisions.js';
+import { endingRefusal, selfRefusal } from './approval.decisions.js';
+import type { EndingContext } from './approval.decisions.js';
 import { isKeyKnown, mayRepeat } from './dispatch.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { StepDoc, StepPhase } from './step.messages.js';
@@ -173,11 +174,17 @@ function lookRefusal({ phase }: StepDoc, asking: Asking, purpose: Command<'Check
   return { code: 'COMMAND_INVALID', message: 'A look is for a repair, or to reconcile.' };
 }
 
-/** Gives a step up for good, or says why not. */
-export function abandon(step: StepDoc, { reason }: Command<'AbandonStep'>, now: number): Refusal | null {
+/** Says why somebody may not give a step up for good; null when they may. */
+export function abandonRefusal(
+  step: StepDoc,
+  { envelope, reason }: Pick<Command<'AbandonStep'>, 'reason'> & { readonly envelope: Asking },
+  context: EndingContext & { readonly now: number },
+): Refusal | null {
+  const refusal = endingRefusal(step, envelope, context);
+  if (refusal !== null) return refusal;
   if (reason.trim() === '') return { code: 'COMMAND_INVALID', message: 'Giving up needs a reason.' };
   if (!ABANDONABLE.includes(step.phase)) return wrongPhase(`The step is ${step.phase}: it cannot be given up.`);
-  return isCopyOut(step, now) ? stillOut(step) : null;
+  return isCopyOut(step, context.now) ? stillOut(step) : null;
 }
 
 /** Makes an incident of a step, or says why not. */

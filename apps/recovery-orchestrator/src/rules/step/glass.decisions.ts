@@ -9,7 +9,7 @@
 import { deriveId } from '@recourse/kernel';
 import type { BreakGlass } from '@recourse/messages';
 import { glassRefusal, saidBy } from './approval.decisions.js';
-import type { ApprovalContext } from './approval.decisions.js';
+import type { Agreement, ApprovalContext } from './approval.decisions.js';
 import { identityOf } from './step.messages.js';
 import type { StepDoc } from './step.messages.js';
 import { record } from '../record.messages.js';
@@ -34,17 +34,11 @@ export function breakGlass(step: StepDoc, command: BreakGlass, context: Approval
     reason,
   } = command;
   const { now } = context;
-  const refusal = glassRefusal(step, command, context);
+  const refusal = breakingRefusal(step, command, context);
   if (refusal !== null) return refusal;
   if (!Number.isSafeInteger(validMs) || validMs < GLASS_VALID_MIN_MS || validMs > GLASS_VALID_MAX_MS)
     return invalid('An emergency lasts a minute at least and an hour at most.');
   if (reason.trim().length < REASON_MIN) return invalid('Say in words what makes it an emergency.');
-  const standing = step.glass.filter(({ until }) => until > now);
-  if (saidBy(standing, command.envelope))
-    return {
-      code: 'SAME_APPROVER',
-      message: 'This person has broken the glass already; another one is needed.',
-    };
   return record('GlassBroken', {
     ...identityOf(step),
     approval_id: deriveId('glass', command_id),
@@ -53,8 +47,24 @@ export function breakGlass(step: StepDoc, command: BreakGlass, context: Approval
     reason,
     command_id,
     valid_until: now + validMs,
-    is_complete: standing.length + 1 >= PEOPLE,
+    is_complete: standing(step, now).length + 1 >= PEOPLE,
   });
+}
+
+/** Says why somebody does not break the glass, however great the emergency; null when they do. */
+export function breakingRefusal(step: StepDoc, command: Agreement, context: ApprovalContext): Refusal | null {
+  const refusal = glassRefusal(step, command, context);
+  if (refusal !== null) return refusal;
+  if (!saidBy(standing(step, context.now), command.envelope)) return null;
+  return {
+    code: 'SAME_APPROVER',
+    message: 'This person has broken the glass already; another one is needed.',
+  };
+}
+
+/** Words of people that count still. */
+function standing({ glass }: StepDoc, now: number): StepDoc['glass'] {
+  return glass.filter(({ until }) => until > now);
 }
 
 /** Distinct people who agree to a step as of now: by approval, or in an emergency for as long as it lasts. */

@@ -18,7 +18,7 @@ import type { Refusal } from '../refusal.messages.js';
 import { closeTask, taskRefusal } from '../task/task.decider.js';
 import type { IncidentDoc, TaskDoc } from '../task/task.messages.js';
 import { approvalRefusal, denialRefusal, endingRefusal, resolutionRefusal } from './approval.decisions.js';
-import { abandon, look, reopen } from './command.decisions.js';
+import { abandonRefusal, look, reopen } from './command.decisions.js';
 import { escalated } from './dispatch.decisions.js';
 import { breakGlass } from './glass.decisions.js';
 import { append, boundSince, conclude, draft, goOnOnceApproved, wakeWaiting } from './step-draft.decisions.js';
@@ -114,7 +114,7 @@ export function check(step: StepDoc, command: CheckStep, context: StepContext): 
 /** Gives a step up: nothing is called any more, and it is accepted as it is. */
 export function giveUp(step: StepDoc, command: AbandonStep, context: StepContext): readonly RecoveryRecord[] | Refusal {
   const { now, policy } = context;
-  const refusal = endingRefusal(step, command.envelope, context) ?? abandon(step, command, now);
+  const refusal = abandonRefusal(step, command, context);
   if (refusal !== null) return refusal;
   const {
     envelope: { principal: by, command_id },
