@@ -47,6 +47,15 @@ export const BREAKS: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'story-opens-no-question',
+    requirement: 'A71/open',
+    spec: 'apps/cli/src/story/story.opening.unit.spec.ts',
+    test: 'a story whose payloads are opened shows what people were asked about before an effect, and says whom it stays sealed for',
+    file: 'apps/cli/src/story/opened.ts',
+    find: "type === 'ForwardApprovalRequested'",
+    replace: "type === 'ForwardApprovalUsed'",
+  },
+  {
     id: 'story-keeps-silent-of-what-stays-sealed',
     requirement: 'A71/open',
     spec: 'apps/cli/src/story/story.opening.unit.spec.ts',

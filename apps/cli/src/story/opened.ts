@@ -23,15 +23,17 @@ export async function openedBy(session: Session, tenant: string | null, records:
   const texts = (field: string): readonly string[] => [
     ...new Set(records.flatMap(({ body }) => valuesOf(docOf(body), field))),
   ];
-  const read = async (service: Service, path: string, query: Readonly<Record<string, string>>): Promise<void> => {
+  const show = async (answer: Promise<unknown>): Promise<void> => {
     try {
-      const { items } = await session.service(service).list(path, { ...query, tenant }, ROWS_MAX);
-      for (const [hash, body] of openedIn(items)) bodies.set(hash, body);
-      for (const role of openersIn(items)) openers.add(role);
+      const shown = await answer;
+      for (const [hash, body] of openedIn(shown)) bodies.set(hash, body);
+      for (const role of openersIn(shown)) openers.add(role);
     } catch (cause) {
       if (!(cause instanceof EdgeProblem) || cause.code !== 'NOT_FOUND') throw cause;
     }
   };
+  const read = (service: Service, path: string, query: Readonly<Record<string, string>>): Promise<void> =>
+    show(session.service(service).list(path, { ...query, tenant }, ROWS_MAX));
   for (const run_id of texts('run_id')) {
     await read('ledger', '/v1/mutations', { run_id });
     await read('ledger', '/v1/compensations', { run_id });
@@ -39,8 +41,17 @@ export async function openedBy(session: Session, tenant: string | null, records:
     await read('ledger', '/v1/undos', { run_id });
     await read('recoveries', '/v1/steps', { run_id });
   }
+  // A list of questions has those of one phase.
+  for (const id of questionsIn(records))
+    await show(session.service('recoveries').get(`/v1/forward-approvals/${encodeURIComponent(id)}`, { tenant }));
   for (const ref of texts('ref')) await read('ledger', '/v1/assumptions', { ref });
   return { bodies, openers: [...openers] };
+}
+
+/** Questions before effects; a step has ids of approvals, too. */
+function questionsIn(records: readonly Accepted[]): ReadonlySet<string> {
+  const asked = records.filter(({ type }) => type === 'ForwardApprovalRequested');
+  return new Set(asked.flatMap(({ body }) => valuesOf(docOf(body), 'approval_id')));
 }
 
 /** Values of a text field, in a record or its execution. */
