@@ -57,6 +57,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'return missing.length < 0',
   },
   {
+    id: 'console-counts-one-as-many',
+    requirement: 'guides/counts',
+    spec: 'apps/console/page/parts/counted.unit.spec.ts',
+    test: 'a count of 1 is read as 1 item is there',
+    file: 'apps/console/page/parts/counted.ts',
+    find: 'count === 1 ? one : many',
+    replace: 'count === 0 ? one : many',
+  },
+  {
     id: 'console-step-for-anybody',
     requirement: 'console/windows',
     spec: 'test/architecture/console-roles.spec.ts',

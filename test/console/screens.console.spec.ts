@@ -139,7 +139,7 @@ describe('a drill of a source', () => {
       await card.getByRole('button', { name: 'Show what would fall' }).click();
       const told = card.getByRole('status', { name: 'What would fall' });
       await told.getByText('1 commit relies on it.').waitFor();
-      await told.getByText('1 commits of 1 runs fall: 1 have an effect outside, 0 have none.').waitFor();
+      await told.getByText('1 commit of 1 run falls: 1 has an effect outside, 0 have none.').waitFor();
       expect(await violationsOn(page)).toEqual([]);
       await card.getByLabel('Assumption that would be false').fill('order/none#at_all');
       await card.getByRole('button', { name: 'Show what would fall' }).click();

@@ -808,7 +808,7 @@ describe('what is held', () => {
       ['/v1/breakers/in-body/brk_1/close', { reason: 'a bad feed', run_id: '..' }],
       ['/v1/breakers/run_2/brk_1/close', { reason: 'a bad feed' }],
     ]);
-    expect(note()).toContain('1 of 3 stay open');
+    expect(note()).toContain('1 of 3 stays open');
   });
 
   it('that comes steadily faster is listed with its windows, and reviewed (E47)', async () => {

@@ -3,6 +3,7 @@ import type { Doc } from '@recourse/sdk';
 import { docOf, isWayUp } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { countText } from '../output/count-text.js';
 import { cellText, docsOf, formatFields, formatTable, instant, listText } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { CliProblem, problemOf } from '../problem.js';
@@ -220,7 +221,12 @@ async function closeEach(session: Session, id: string, reason: string, key?: str
   const [first] = refused;
   if (first === undefined) return answers;
   if (items.length === 1) throw first;
-  throw new CliProblem(first.code, `${refused.length} of ${items.length} stay open`, exitOf(answers, first), {
+  const said = countText(
+    refused.length,
+    `of ${String(items.length)} stays open`,
+    `of ${String(items.length)} stay open`,
+  );
+  throw new CliProblem(first.code, said, exitOf(answers, first), {
     problems: refused.map(({ code, message }) => ({ code, message })),
   });
 }

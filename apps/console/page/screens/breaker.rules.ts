@@ -2,6 +2,7 @@
 import { outcomeOf } from '../api/outcome.js';
 import type { Outcome } from '../api/outcome.js';
 import { ApiProblem, problemOf } from '../api/problem.js';
+import { counted } from '../parts/counted.js';
 import { isPlace } from '../parts/names.js';
 
 /** What is in the path and the body of the command: no address can hold a run that is called by dots alone. */
@@ -27,7 +28,9 @@ export async function closeEach(runs: readonly string[], close: (run: string) =>
   throw new ApiProblem(
     code,
     status,
-    runs.length === 1 ? detail : `${refused.length} of ${runs.length} stay open.`,
+    runs.length === 1
+      ? detail
+      : counted(refused.length, `of ${runs.length} stays open.`, `of ${runs.length} stay open.`),
     said,
   );
 }

@@ -20,6 +20,7 @@ describe('closing a breaker', () => {
     };
     await expect(closeEach(['a', 'b', 'c'], close)).rejects.toMatchObject({
       code: 'NOT_FOUND',
+      detail: '2 of 3 stay open.',
       problems: [
         { path: 'a', message: 'NOT_FOUND: no a' },
         { path: 'c', message: 'NOT_FOUND: no c' },

@@ -6,6 +6,7 @@ import { numberIn, rowsIn, textIn } from '../api/rows.js';
 import { ROW } from '../api/shapes.js';
 import type { Row } from '../api/shapes.js';
 import { answered } from '../api/clients.js';
+import { counted } from '../parts/counted.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
 import { Card, Code, Id, Tag, Text, Time } from '../parts/shown.tsx';
@@ -77,7 +78,9 @@ function Last({ isKept, items, unreadable }: z.infer<typeof DRILLS>): ReactNode 
     );
   return (
     <>
-      {unreadable === 0 ? null : <p>{unreadable.toLocaleString('en')} lines of the file are no report of a drill.</p>}
+      {unreadable === 0 ? null : (
+        <p>{counted(unreadable, 'line of the file is', 'lines of the file are')} no report of a drill.</p>
+      )}
       {items.length === 0 ? <p className="quiet">Nobody has drilled a worker yet.</p> : null}
       {items.map((drill, at) => (
         <details key={textIn(drill, 'drill_id') ?? at} open={at === 0}>

@@ -2,11 +2,13 @@
 import { listIn, moneyIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { amountText } from '../parts/amount.js';
+import { counted } from '../parts/counted.js';
 import { inert } from '../parts/inert.js';
 import { codeWords } from '../words/kinds.js';
 
 export function fallWords(preview: Row): readonly string[] {
-  const count = (name: string): number => numberIn(preview, 'falls', name) ?? 0;
+  const falling = (name: string, one: string, many: string): string =>
+    counted(numberIn(preview, 'falls', name) ?? 0, one, many);
   const money = listIn(preview, 'money').flatMap((one) => {
     const value = moneyIn({ one }, 'one');
     return value === null ? [] : [amountText(value)];
@@ -16,10 +18,12 @@ export function fallWords(preview: Row): readonly string[] {
   );
   const beyond = numberIn(preview, 'beyond_bound', 'commits') ?? 0;
   return [
-    `${count('commits')} commits of ${count('runs')} runs fall: ${count('with_effect')} have an effect outside, ${count('without_effect')} have none.`,
+    `${falling('commits', 'commit', 'commits')} of ${falling('runs', 'run', 'runs')} ${commitsOf(preview) === 1 ? 'falls' : 'fall'}: ${falling('with_effect', 'has', 'have')} an effect outside, ${falling('without_effect', 'has', 'have')} none.`,
     ...(money.length === 0 ? [] : [`At stake: ${money.join(', ')}.`]),
     told.length === 0 ? 'Nobody is told: no consumer subscribed to any of it.' : `Told: ${told.join(', ')}.`,
-    ...(beyond === 0 ? [] : [`${beyond} are beyond the bound and go to a person.`]),
+    ...(beyond === 0
+      ? []
+      : [counted(beyond, 'is beyond the bound and goes to a person.', 'are beyond the bound and go to a person.')]),
   ];
 }
 
@@ -42,7 +46,7 @@ export function drillWords(found: Row): readonly string[] {
   if (relying === 0) return ['Nothing would fall: no commit on record relies on this by its name.'];
   const reason = textIn(found, 'held', 'reason');
   return [
-    `${relying.toLocaleString('en')} ${relying === 1 ? 'commit relies' : 'commits rely'} on it.`,
+    counted(relying, 'commit relies on it.', 'commits rely on it.'),
     reason === null
       ? 'Said by this source it would count at once: nobody is asked before it falls.'
       : `Said by this source it would be held for a person: ${codeWords(reason)}, for ${inert(textIn(found, 'held', 'detail') ?? '')}. Once somebody confirms it:`,

@@ -36,9 +36,21 @@ describe('a drill of a source', () => {
     expect(drillWords(FOUND)).toEqual([
       '2 commits rely on it.',
       'Said by this source it would count at once: nobody is asked before it falls.',
-      '3 commits of 2 runs fall: 1 have an effect outside, 2 have none.',
+      '3 commits of 2 runs fall: 1 has an effect outside, 2 have none.',
       'At stake: INR\u00a01,200.00.',
       'Told: loyalty.',
+    ]);
+  });
+
+  it('counts one thing as one', () => {
+    const one = { ...FOUND, falls: { commits: 1, runs: 1, with_effect: 0, without_effect: 1 } };
+    expect(drillWords({ ...one, relying: 1, beyond_bound: { commits: 1, first: ['mut_1'] } })).toEqual([
+      '1 commit relies on it.',
+      'Said by this source it would count at once: nobody is asked before it falls.',
+      '1 commit of 1 run falls: 0 have an effect outside, 1 has none.',
+      'At stake: INR\u00a01,200.00.',
+      'Told: loyalty.',
+      '1 is beyond the bound and goes to a person.',
     ]);
   });
 

@@ -7,6 +7,7 @@ import { inboxQuery, ITEMS_MAX } from '../api/inbox.js';
 import type { InboxItem } from '../api/inbox.js';
 import { usePerson } from '../app/session.js';
 import { useMinute } from '../parts/clock.js';
+import { counted } from '../parts/counted.js';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { KIND_NAMES, KINDS } from '../words/kinds.js';
 import { Rows } from './inbox.rows.tsx';
@@ -39,7 +40,7 @@ export function Inbox(): ReactNode {
 
 function countWords(count: number, isCut: boolean): string {
   if (isCut) return `The first ${ITEMS_MAX.toLocaleString('en')} items; more wait.`;
-  return count === 1 ? '1 item' : `${count.toLocaleString('en')} items`;
+  return counted(count, 'item', 'items');
 }
 
 function Filters({ search }: { readonly search: InboxSearch }): ReactNode {
@@ -134,7 +135,7 @@ function Found({ items, search }: { readonly items: readonly InboxItem[]; readon
     );
   if (found.length === 0)
     return (
-      <p className="empty">Nothing among {items.length.toLocaleString('en')} items is like that. Widen the filter.</p>
+      <p className="empty">Nothing among {counted(items.length, 'item', 'items')} is like that. Widen the filter.</p>
     );
   return <Rows items={found} />;
 }

@@ -8,6 +8,7 @@ import { rowQuery } from '../api/lists.js';
 import { numberIn, ofTenant } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { isOneOf, usePerson } from '../app/session.js';
+import { counted } from '../parts/counted.js';
 import { Decision } from '../parts/decision.tsx';
 import type { Verb } from '../parts/verb.js';
 import { useHeld } from '../parts/held.js';
@@ -73,14 +74,12 @@ export function LineageScreen(): ReactNode {
 const OPEN_MAX = 20;
 
 function summaryOf({ commits, runs, found, left, truncated }: Lineage, find: string): string {
-  const count = (number: number, one: string, many: string): string =>
-    number === 1 ? `1 ${one}` : `${number.toLocaleString('en')} ${many}`;
-  const within = `${count(commits, 'commit', 'commits')} in ${count(runs, 'run', 'runs')}`;
+  const within = `${counted(commits, 'commit', 'commits')} in ${counted(runs, 'run', 'runs')}`;
   return [
     `${within}${truncated ? '; there are more than the ledger counts at once' : ''}.`,
     'Each box is a run: open it to see its commits.',
-    ...(find === '' ? [] : [`${count(found, 'commit is', 'commits are')} like “${inert(find)}”.`]),
-    ...(left === 0 ? [] : [`${count(left, 'more box is', 'more boxes are')} not drawn; find brings them forward.`]),
+    ...(find === '' ? [] : [`${counted(found, 'commit is', 'commits are')} like “${inert(find)}”.`]),
+    ...(left === 0 ? [] : [`${counted(left, 'more box is', 'more boxes are')} not drawn; find brings them forward.`]),
   ].join(' ');
 }
 

@@ -1,6 +1,7 @@
 // What a person who decides about a step is told that their click leads to, and when the step is another one than they read. Pure.
 import type { Calls, InForce, Review, Taken } from '../api/shapes.js';
 import { amountText } from '../parts/amount.js';
+import { counted } from '../parts/counted.js';
 import { codeWords, MISSING } from '../words/kinds.js';
 
 /** A review, and when its window closes. */
@@ -48,7 +49,7 @@ export function notCalled({ compensation }: Pick<Review, 'compensation'>): strin
 /** How many have to agree after whoever clicks now; null where that is the last agreement. */
 export function agreement(given: number, required: number): string | null {
   const more = required - given - 1;
-  return more > 0 ? `${more} more ${more === 1 ? 'person has' : 'people have'} to agree after you.` : null;
+  return more > 0 ? `${counted(more, 'more person has', 'more people have')} to agree after you.` : null;
 }
 
 /** Why nobody who sees what is on the screen can agree. Where no fact is missing, some are hidden from whoever reads. */

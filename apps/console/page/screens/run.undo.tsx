@@ -13,7 +13,7 @@ import type { Verb } from '../parts/verb.js';
 import { Card, Code, Text, Time } from '../parts/shown.tsx';
 import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords } from '../words/kinds.js';
-import { isSameUndo, previewOf, UNDO_COUNTS, undoHappens, undoOf, whyNoUndo } from './undo.rules.js';
+import { isSameUndo, previewOf, undoCounts, undoHappens, undoOf, whyNoUndo } from './undo.rules.js';
 import type { Undoing } from './undo.rules.js';
 import { forRoles } from './verbs.js';
 
@@ -91,9 +91,9 @@ function Preview({ preview }: { readonly preview: Row }): ReactNode {
   return (
     <>
       <ul>
-        {UNDO_COUNTS.filter(([name]) => (numberIn(preview, 'counts', name) ?? 0) > 0).map(([name, words]) => (
+        {undoCounts(preview).map(([name, count, words]) => (
           <li key={name}>
-            <b>{numberIn(preview, 'counts', name)}</b> {words}
+            <b>{count}</b> {words}
           </li>
         ))}
       </ul>

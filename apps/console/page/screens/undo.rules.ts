@@ -1,16 +1,26 @@
 // What an undo of a run would do, as a person reads it before they ask for it. Pure.
 import { fieldIn, listIn, numberIn, ofTenant, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
+import { counted } from '../parts/counted.js';
 import { isPlace } from '../parts/names.js';
 
-export const UNDO_COUNTS = [
-  ['can_be_undone', 'can be undone'],
-  ['leaves_residue', 'can be undone and leave something different'],
-  ['cannot_be_undone', 'cannot be undone'],
-  ['nothing_to_undo', 'have nothing to undo'],
-  ['not_known_yet', 'are not known yet'],
-  ['under_way', 'are under way already'],
+/** By its name: what is said of one, and of many. */
+const COUNTS = [
+  ['can_be_undone', 'can be undone', 'can be undone'],
+  ['leaves_residue', 'can be undone and leaves something different', 'can be undone and leave something different'],
+  ['cannot_be_undone', 'cannot be undone', 'cannot be undone'],
+  ['nothing_to_undo', 'has nothing to undo', 'have nothing to undo'],
+  ['not_known_yet', 'is not known yet', 'are not known yet'],
+  ['under_way', 'is under way already', 'are under way already'],
 ] as const;
+
+/** How many effects there are of each kind that there is, and what is so of them. */
+export function undoCounts(preview: Row): readonly (readonly [name: string, count: number, words: string])[] {
+  return COUNTS.flatMap(([name, one, many]) => {
+    const count = numberIn(preview, 'counts', name) ?? 0;
+    return count === 0 ? [] : [[name, count, count === 1 ? one : many] as const];
+  });
+}
 
 /** Effects that an undo would compensate. */
 export function undoable(preview: Row): number {
@@ -29,7 +39,7 @@ export function whyNoUndo(preview: Row): string | null {
 export function undoHappens(preview: Row): readonly string[] {
   const [can, asked] = [undoable(preview), numberIn(preview, 'approvals_needed') ?? 0];
   return [
-    `${can} ${can === 1 ? 'effect is' : 'effects are'} compensated, last first, each as its contract says.`,
+    `${counted(can, 'effect is', 'effects are')} compensated, last first, each as its contract says.`,
     asked > 0
       ? `By their contracts somebody has to agree to ${asked} of them first; policies, and what is too risky, may ask for more.`
       : 'By their contracts nobody has to agree first; policies, and what is too risky, may ask all the same.',

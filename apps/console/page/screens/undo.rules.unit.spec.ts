@@ -1,6 +1,6 @@
 // What somebody who undoes a run is held to.
 import { describe, expect, it } from '@jest/globals';
-import { isSameUndo, previewOf, tenantsIn, undoHappens, undoOf, whoseOf, whyNoUndo } from './undo.rules.js';
+import { isSameUndo, previewOf, tenantsIn, undoCounts, undoHappens, undoOf, whoseOf, whyNoUndo } from './undo.rules.js';
 
 const ITEM = {
   mutation_id: 'mut_1',
@@ -21,6 +21,15 @@ describe('an undo that somebody read', () => {
     expect(undoHappens({ ...READ, approvals_needed: 1 }).slice(0, 2)).toEqual([
       '1 effect is compensated, last first, each as its contract says.',
       'By their contracts somebody has to agree to 1 of them first; policies, and what is too risky, may ask for more.',
+    ]);
+  });
+
+  it('counts one effect as one, and what there is none of not at all', () => {
+    const counts = { can_be_undone: 0, leaves_residue: 1, nothing_to_undo: 1, under_way: 2 };
+    expect(undoCounts({ counts }).map(([, count, words]) => `${String(count)} ${words}`)).toEqual([
+      '1 can be undone and leaves something different',
+      '1 has nothing to undo',
+      '2 are under way already',
     ]);
   });
 
