@@ -412,8 +412,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/console/src/live/positions.unit.spec.ts',
     test: 'how far a service has come is told without the readings that looking makes, or a page would look again and again at what nobody changed',
     file: 'apps/console/src/live/positions.ts',
-    find: 'loop.movedSeq ?? loop.projectedSeq] as const',
-    replace: 'loop.projectedSeq] as const',
+    find: 'loop.movedSeq] as const',
+    replace: 'loop.partition] as const',
   },
   {
     id: 'log-reading-moves-rows',

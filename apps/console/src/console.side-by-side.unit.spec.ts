@@ -28,7 +28,7 @@ beforeAll(async () => {
   issuer = await createDevIssuer({ dataDir: join(folder, 'issuer'), issuer: ISSUER, audience: 'recourse' });
   issuerUrl = await issuer.listen({ port: 0, host: '127.0.0.1' });
   service = fastify();
-  service.get('/v1/status', () => ({ detail: { loops: [] } }));
+  service.get('/v1/status', () => ({ ready: true, detail: { loops: [] } }));
   serviceUrl = await service.listen({ port: 0, host: '127.0.0.1' });
 });
 beforeEach(async () => {

@@ -27,7 +27,7 @@ function echoing(): FastifyInstance {
   const app = fastify();
   app.get('/v1/status', () => {
     looks += 1;
-    return { detail: { loops: [{ log: 'a.log', partition: 0, projectedSeq: 7 }] } };
+    return { ready: true, detail: { loops: [{ log: 'a.log', partition: 0, movedSeq: 7, state: 'ready' }] } };
   });
   app.post('/v1/things/:id/approve', (request, reply) =>
     reply

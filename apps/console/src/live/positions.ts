@@ -13,18 +13,16 @@ export type Positions = Readonly<Record<EdgeName, Position | null>>;
 
 export const NOWHERE: Positions = { contracts: null, ledger: null, recoveries: null, budgets: null, notifier: null };
 
-/** `movedSeq` is absent where a service is of before it told it. */
 const LOOP = z.object({
   log: z.string(),
   partition: z.number(),
-  projectedSeq: z.number(),
-  movedSeq: z.number().optional(),
-  state: z.string().default('ready'),
+  movedSeq: z.number(),
+  state: z.string(),
   problem: z.string().nullish(),
 });
 type Loop = z.infer<typeof LOOP>;
 const STATUS = z.object({
-  ready: z.boolean().optional(),
+  ready: z.boolean(),
   detail: z.object({
     in_the_way: z.object({ code: z.string() }).nullish(),
     loops: z.array(LOOP).default([]),
@@ -36,7 +34,7 @@ type Status = z.infer<typeof STATUS>;
 export function positionIn(status: unknown): Position | null {
   const read = STATUS.safeParse(status);
   if (!read.success || isBlind(read.data)) return null;
-  const { ready = true, detail } = read.data;
+  const { ready, detail } = read.data;
   const marks = [
     ...(ready ? [] : ['not ready']),
     ...(detail.in_the_way ? [`in the way ${detail.in_the_way.code}`] : []),
@@ -45,7 +43,7 @@ export function positionIn(status: unknown): Position | null {
       .map((loop) => `${placeOf(loop)} ${loop.state} ${codeOf(loop)}`),
   ];
   return Object.fromEntries([
-    ...detail.loops.map((loop) => [placeOf(loop), loop.movedSeq ?? loop.projectedSeq] as const),
+    ...detail.loops.map((loop) => [placeOf(loop), loop.movedSeq] as const),
     ...marks.map((mark) => [mark.slice(0, NAME_MAX), 1] as const),
   ]);
 }
@@ -53,7 +51,7 @@ export function positionIn(status: unknown): Position | null {
 /** Has it not started, or is its database away? It says so itself, and answers whatever else it is asked with 503. */
 function isBlind({ ready, detail: { in_the_way: way, loops } }: Status): boolean {
   const codes = [way?.code, ...loops.map(codeOf)];
-  return codes.includes('DATABASE_UNAVAILABLE') || (ready === false && loops.length === 0);
+  return codes.includes('DATABASE_UNAVAILABLE') || (!ready && loops.length === 0);
 }
 
 const placeOf = ({ log, partition }: Loop): string => `${log}/${String(partition)}`;

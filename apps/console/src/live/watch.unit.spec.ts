@@ -4,7 +4,7 @@ import type { Positions } from './positions.js';
 import { pauseAfter, REFUSED, Watch } from './watch.js';
 
 const edges = { contracts: 'c', ledger: 'l', recoveries: 'r', budgets: 'b', notifier: 'n' };
-const STATUS = { detail: { loops: [{ log: 'a', partition: 0, projectedSeq: 7 }] } };
+const STATUS = { ready: true, detail: { loops: [{ log: 'a', partition: 0, movedSeq: 7, state: 'ready' }] } };
 
 describe('the pause between two looks', () => {
   it('is as long as is set, and as long as a look took where services are slow', () => {
