@@ -308,6 +308,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'if (option === undefined || terminal.isInteractive) throw thrown;',
   },
   {
+    id: 'a4-bound-of-the-first',
+    requirement: 'A4',
+    spec: 'apps/cli/src/reports/reports.unit.spec.ts',
+    test: 'report exposure tells the longest bound of however many versions of a contract',
+    file: 'apps/cli/src/reports/exposure.ts',
+    find: 'longest === null || time > longest ? time : longest',
+    replace: 'longest ?? time',
+  },
+  {
     id: 'a4-cost-of-one-for-all',
     requirement: 'A4',
     spec: 'apps/cli/src/reports/reports.unit.spec.ts',

@@ -93,11 +93,11 @@ function exposed(row: Doc, declared: Doc | undefined): Doc {
 
 /** Longest time that any version of the capability's contract declares; null where none does. */
 function longestDeclared(contracts: readonly Doc[], capability: unknown): number | null {
-  const times = contracts
+  return contracts
     .filter(({ name }) => name === capability)
     .map(({ contract }) => docOf(docOf(contract)['recovery_cost'])['time_ms'])
-    .filter((time) => typeof time === 'number');
-  return times.length === 0 ? null : Math.max(...times);
+    .filter((time) => typeof time === 'number')
+    .reduce<number | null>((longest, time) => (longest === null || time > longest ? time : longest), null);
 }
 
 /** Rows of a report, and whether there are more. */

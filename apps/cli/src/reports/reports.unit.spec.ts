@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { desk, table } from '../desk.testing.js';
+import { exposureOf } from './exposure.js';
 
 const ROW = {
   tenant: 'acme',
@@ -88,6 +89,15 @@ describe('report exposure', () => {
     expect(mail).toMatch(/^acme +mail\.send +0 +- +- +not bounded +- +1 +2 +-$/);
     expect(observedHead).toMatch(/MEAN TIME +LONGEST +TIME AT MOST$/);
     expect(observed).toMatch(/^acme +payments\.issue_refund +4 +1 +2 +1 +6 +950 ms +1 min 5 s +1 min$/);
+  });
+
+  it('tells the longest bound of however many versions of a contract', () => {
+    const contracts = Array.from({ length: 200_000 }, (_, at) => ({
+      ...CONTRACT,
+      contract: { recovery_cost: { time_ms: at === 7 ? 60_001 : 60_000 } },
+    }));
+    const { recoveries } = exposureOf({ ledger: EXPOSED, recoveries: { items: [OBSERVED] }, contracts });
+    expect(recoveries[0]?.['time_at_most_ms']).toBe(60_001);
   });
 
   it('is one document for scripts, with the declared cost of one effect and of all', async () => {
