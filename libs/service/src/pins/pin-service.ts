@@ -95,7 +95,8 @@ async function allOf(
   const records: ViewRecord[] = [];
   const partitionCount = countOf(topic);
   for (let partition = 0; partition < partitionCount; partition += 1)
-    records.push(...(await recordsOf(new OwnLog({ kafka, codecs, logId, topic, partition, partitionCount }))));
+    for (const one of await recordsOf(new OwnLog({ kafka, codecs, logId, topic, partition, partitionCount })))
+      records.push(one);
   return records;
 }
 
