@@ -217,7 +217,8 @@ def check(proof: dict, key_text: str, log_id_wanted: str | None = None, witness_
         raise Wrong("the record is not in the tree of the head")
     if proof["consistency"] is not None:
         check_extends(proof["consistency"], head, key, witnesses)
-    return f"{origin}/{int(record['seq'])}"
+    generation = head.origin.partition("#")[2]
+    return f"{origin}/{int(record['seq'])}{f' of generation {generation}' if generation else ''}"
 
 
 def check_extends(consistency: dict, head: Head, key: Key, witnesses: list[Key]) -> None:

@@ -43,6 +43,11 @@ def place_of(one: dict) -> tuple[str, int, int]:
     return one["log"], one["partition"], one["seq"]
 
 
+def generation_of(record: dict) -> str:
+    """Which generation of its log the head of its proof is of; empty until a person gave up the heads before."""
+    return record["proof"]["head"].partition("\n")[0].partition("#")[2]
+
+
 def tenant_of(body: dict) -> str | None:
     return body.get("tenant") or (body.get("execution") or {}).get("tenant")
 
@@ -85,11 +90,14 @@ def check(packet: dict, key_text: str, log_id_wanted: str | None = None, witness
     schemas = {one["id"]: json.loads(one["text"]) for one in packet["schemas"]}
     told = {}
     log_ids = set()
+    generations: dict[tuple[str, int], str] = {}
     for record in packet["records"]:
         log_id, kind, body = check_record(record, schemas, key_text, witness_texts)
         if place_of(record) in told:
             raise Wrong("a record is in the packet twice")
         log_ids.add(log_id)
+        if generations.setdefault(place_of(record)[:2], generation_of(record)) != generation_of(record):
+            raise Wrong("records of one log are proved of several generations of it: the heads of all but the newest were given up")
         told[place_of(record)] = (record["hash"], kind, body)
     if len(log_ids) > 1:
         raise Wrong(f"records are of several deployments: {', '.join(sorted(log_ids))}")

@@ -93,7 +93,8 @@ def test_a_packet_tells_of_one_tenant_whether_it_names_it_or_not(monkeypatch, te
     places = [{"log": "recourse.contracts", "partition": 0, "seq": seq} for seq in range(len(tenants))]
     about = {} if named is None else {"tenant": named}
     lines = [{**place, "record_hash": "h", "type": "T", "index": None} for place in places]
-    packet = {"format": PACKET["format"], "schemas": [], "records": [{**place, "hash": "h"} for place in places], "story": {"about": about, "lines": lines}}
+    records = [{**place, "hash": "h", "proof": {"head": "log-1/recourse.contracts/0\n"}} for place in places]
+    packet = {"format": PACKET["format"], "schemas": [], "records": records, "story": {"about": about, "lines": lines}}
     monkeypatch.setattr(check_story, "check_record", lambda record, *_: ("log-1", "T", {"tenant": tenants[record["seq"]]}))
     if holds:
         assert check_story.check(packet, KEY) == len(tenants)
@@ -118,6 +119,21 @@ def test_a_line_about_a_commit_that_fell_alone_names_no_place():
     place = ("recourse.mutations", 0, 7)
     line = {"log": place[0], "partition": place[1], "seq": place[2], "record_hash": "h", "type": "T", "index": None}
     check_story.check_line(line, {place: ("h", "T", {"tenant": "acme", "others": []})}, "acme")
+
+
+def test_a_packet_whose_log_is_proved_of_two_generations_does_not_hold(monkeypatch):
+    places = [{"log": "recourse.contracts", "partition": partition, "seq": seq} for partition, seq in ((0, 1), (0, 2), (1, 1))]
+    lines = [{**place, "record_hash": "h", "type": "T", "index": None} for place in places]
+    monkeypatch.setattr(check_story, "check_record", lambda *_: ("log-1", "T", {"tenant": "acme"}))
+
+    def packet(*generations):
+        heads = [f"log-1/recourse.contracts/{place['partition']}{of}\n" for place, of in zip(places, generations)]
+        records = [{**place, "hash": "h", "proof": {"head": head}} for place, head in zip(places, heads)]
+        return {"format": PACKET["format"], "schemas": [], "records": records, "story": {"about": {"tenant": "acme"}, "lines": lines}}
+
+    assert check_story.check(packet("#1", "#1", ""), KEY) == 3
+    with pytest.raises(Wrong, match="generations"):
+        check_story.check(packet("", "#1", ""), KEY)
 
 
 def bodies():

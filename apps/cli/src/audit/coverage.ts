@@ -8,7 +8,7 @@
 //   C4. A log is compared with all that the auditor signed of it: to name a witness takes no finding away.
 //   C5. Who holds a head is told when another generation took its place: whoever has the auditor's key says that a person gave it up.
 import type { SignedHead } from '@recourse/audit';
-import { partitionName, withFindings } from './report.js';
+import { partitionName, toldHead, withFindings } from './report.js';
 import type { HeadsGivenUp, MaterialFinding } from './findings.js';
 import type { PartitionReport, SignedTo } from './report.js';
 
@@ -131,8 +131,7 @@ function newestOf(heads: readonly SignedHead[]): ReadonlyMap<string, SignedTo> {
   for (const head of currentHeads(heads)) {
     const name = nameOf(head);
     if (head.head === null || head.size <= (newest.get(name)?.size ?? 0)) continue;
-    const { size, generation, signedAt } = head;
-    newest.set(name, { size, generation, signed_at: new Date(signedAt).toISOString() });
+    newest.set(name, toldHead(head));
   }
   return newest;
 }

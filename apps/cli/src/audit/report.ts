@@ -1,6 +1,8 @@
 // The result of an audit: one report a partition, as a table and as JSON. Pure.
+import type { SignedHead } from '@recourse/audit';
 import type { KnownHead } from '@recourse/chain';
 import type { Signing } from '@recourse/kafka';
+import { instantText } from '@recourse/kernel';
 import { countText } from '../output/count-text.js';
 import { formatTable } from '../output/table.js';
 import { named } from './findings.js';
@@ -132,7 +134,7 @@ export function describeReport(report: AuditReport): string {
       { title: 'VOID', of: (one) => one.void, align: 'right' },
       { title: 'HEAD SEQ', of: ({ head_seq }) => head_seq, align: 'right' },
       { title: 'HEAD HASH', of: ({ head_hash }) => head_hash.slice(0, HASH_SHOWN) },
-      ...(auditor === null ? [] : [{ title: 'SIGNED TO', of: signedTo }]),
+      ...(auditor === null ? [] : [{ title: 'SIGNED TO', of: signedOf }]),
       {
         title: 'FINDINGS',
         of: ({ findings }) => (findings.length === 0 ? 'none' : [...new Set(findings.map(({ kind }) => kind))]),
@@ -154,10 +156,17 @@ export function describeReport(report: AuditReport): string {
 /** Of which deployment: a dump of another one is sound as well. */
 const whose = (word: string, { log_id: id }: AuditReport): string => (id === null ? '' : `${word} the logs ${id}`);
 
-const signedTo = ({ signed_head: head }: PartitionReport): string | null =>
-  head === undefined || head === null
-    ? null
-    : `${String(head.size)}${head.generation === 0 ? '' : ` of generation ${String(head.generation)}`} at ${head.signed_at}`;
+const signedOf = ({ signed_head: head }: PartitionReport): string | null =>
+  head === undefined || head === null ? null : signedText(head);
+
+/** What is told of a head. */
+export function toldHead({ size, generation, signedAt }: SignedHead): SignedTo {
+  return { size, generation, signed_at: instantText(signedAt) };
+}
+
+export function signedText({ size, generation, signed_at: at }: SignedTo): string {
+  return `${String(size)}${generation === 0 ? '' : ` of generation ${String(generation)}`} at ${at}`;
+}
 
 /** How old what was shown is: a dump of last year is sound, too, and so is one log that was cut to an older head beside newer ones. */
 function comparedWith(auditor: string, { partitions, witnesses }: AuditReport): string {

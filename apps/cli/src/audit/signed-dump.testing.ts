@@ -108,7 +108,7 @@ function signed(head: TreeHead, isWitnessed = false): SignedHead {
 export async function headsOverDump(
   folder: string,
   isSigned: (topic: string) => boolean = () => true,
-  isWitnessed = false,
+  { isWitnessed = false, generation = 0 }: { readonly isWitnessed?: boolean; readonly generation?: number } = {},
 ): Promise<readonly SignedHead[]> {
   const heads: SignedHead[] = [];
   for (const file of filesOf(folder)) {
@@ -121,7 +121,7 @@ export async function headsOverDump(
       if (chain.read(record).kind === 'accepted') tree.append(chain.head.hash);
     const { logId, topic, partition } = of;
     const { seq: size, hash: head } = chain.head;
-    const place = { logId, topic, partition, generation: 0 };
+    const place = { logId, topic, partition, generation };
     const said = { ...place, size, root: tree.root(), head, nextOffset: size, firstOffset: 0, signedAt: 1 };
     heads.push(signed(said, isWitnessed));
   }

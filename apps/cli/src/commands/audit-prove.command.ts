@@ -1,7 +1,7 @@
 // recourse audit prove | check-proof | watch: a proof to hand on, and a look that does not end.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseProof, PROOF_PROBLEMS } from '@recourse/audit';
+import { parseProof, PROOF_PROBLEMS, readSignedHead } from '@recourse/audit';
 import type { Proof } from '@recourse/audit';
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -9,6 +9,7 @@ import { problemOfProof } from '../audit/check-proof.js';
 import type { Place } from '../audit/dump-record.js';
 import { knownOf } from '../audit/heads.js';
 import { logInDump, logOnKafka, prove } from '../audit/prove.js';
+import { signedText, toldHead } from '../audit/report.js';
 import { withScratch } from '../audit/scratch.js';
 import { LOG_TOPICS } from '../audit/topics.js';
 import { watchTopics } from '../audit/watch.js';
@@ -102,11 +103,13 @@ async function check(session: Session, options: ProveOptions, name: string): Pro
   const problem = await problemOfProof(value, keys, { logId: session.flags.logId ?? null, witnesses });
   const of = problem === null ? parseProof(value) : null;
   const place = of === null ? null : { ...of.log, seq: of.record.seq };
-  if (place !== null && !session.isJson)
+  const head = of === null ? null : readSignedHead(of.head, keys);
+  const signed = head === null ? null : toldHead(head);
+  if (place !== null && signed !== null && !session.isJson)
     session.terminal.note(
-      `It is record ${String(place.seq)} of ${place.topic}/${String(place.partition)} of the logs ${place.log_id}.`,
+      `It is record ${String(place.seq)} of ${place.topic}/${String(place.partition)} of the logs ${place.log_id}, signed to ${signedText(signed)}.`,
     );
-  session.show({ ok: problem === null, problem, record: place }, () =>
+  session.show({ ok: problem === null, problem, record: place, signed_head: signed }, () =>
     problem === null ? 'The proof holds.' : `The proof proves nothing: ${PROOF_PROBLEMS[problem]} (${problem}).`,
   );
   return problem === null ? 'done' : 'found';

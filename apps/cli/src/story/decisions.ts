@@ -4,7 +4,7 @@ import type { PackedDecisions, PackedPin } from '@recourse/contract';
 import type { Accepted } from '../audit/accepted.js';
 import { checkInProcess, pinInProcess, PINNED_LOGS, serviceOf } from './decisions.process.js';
 import type { Checked, ClusterAsked, KeysAsked, Other, PinnedLog, Place } from './decisions.process.js';
-import { placeName } from './story.packet.js';
+import { placeName } from './place-name.js';
 import type { Gathered, StoryPacket } from './story.packet.js';
 
 /** Where everything is that decisions were made from. A log is read with its inputs as the service that owns it, where nobody else is named. */

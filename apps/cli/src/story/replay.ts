@@ -16,7 +16,7 @@ import type { Accepted } from '../audit/accepted.js';
 import { hashIn } from './selection.js';
 import { PINNED_LOGS } from './decisions.process.js';
 import type { Checked, Place } from './decisions.process.js';
-import { placeName } from './story.packet.js';
+import { placeName } from './place-name.js';
 
 /** One decision, made anew or not. */
 export interface Replayed {

@@ -27,8 +27,8 @@ async function recourse(...args: readonly string[]) {
 const TRUST = ['--auditor-key', AUDITOR_KEY] as const;
 const file = (dump: string): string => join(folder, dump, `${LOG}-0.jsonl`);
 
-/** The dump of a deployment, its heads, and the packet of its run with proofs. */
-async function deployed(logId: string, count: number): Promise<void> {
+/** The dump of a deployment, its heads, and the packet of its run with proofs; by heads of a generation, where one is named. */
+async function deployed(name: string, count: number, { logId = name, generation = 0, mark = 0 } = {}): Promise<void> {
   const registry = new MemoryRegistry().forActor('owner');
   const codecs = createCodecs(registry);
   await codecs.prepareWriter(LOG, { register: true });
@@ -36,23 +36,24 @@ async function deployed(logId: string, count: number): Promise<void> {
   const refused = { tenant: 'acme', run_id: RUN, leg_id: 'leg', code: 'LEG_UNKNOWN' };
   const lines = Array.from(
     { length: count },
-    (_, n) => write('ReportRefused', { ...refused, attempt: n + 1 }, RUN).line,
+    (_, n) => write('ReportRefused', { ...refused, attempt: n + 1 + mark * n }, RUN).line,
   );
-  mkdirSync(join(folder, logId));
-  await writeLog(file(logId), { topic: LOG, lines, logId }, registry);
-  writeFileSync(join(folder, `${logId}.notes`), headsText(await headsOverDump(join(folder, logId))));
+  mkdirSync(join(folder, name));
+  await writeLog(file(name), { topic: LOG, lines, logId }, registry);
+  const heads = await headsOverDump(join(folder, name), () => true, { generation });
+  writeFileSync(join(folder, `${name}.notes`), headsText(heads));
   const { code, note } = await recourse(
-    ...['story', RUN, '--dump', logId, ...TRUST, '--heads', `${logId}.notes`, '--packet', `${logId}.json`],
+    ...['story', RUN, '--dump', name, ...TRUST, '--heads', `${name}.notes`, '--packet', `${name}.json`],
   );
   if (code !== 0) throw new Error(note);
 }
 
 /** A packet that a third party puts together, with the lines that its records tell. */
-async function mixed(edit: (own: unknown[], staging: unknown[]) => unknown[]): Promise<void> {
-  const [own, staging] = ['production', 'staging'].map(
+async function mixed(edit: (own: unknown[], other: unknown[]) => unknown[], from = 'staging'): Promise<void> {
+  const [own, other] = ['production', from].map(
     (name) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as { records: unknown[] },
   );
-  const packet = { ...own, records: edit(own?.records ?? [], staging?.records ?? []) };
+  const packet = { ...own, records: edit(own?.records ?? [], other?.records ?? []) };
   writeFileSync(join(folder, 'mixed.json'), JSON.stringify(packet));
   const accepted = (await recordsOf(readStoryPacket('mixed.json', folder))).flatMap((one) => one.accepted ?? []);
   writeFileSync(join(folder, 'mixed.json'), JSON.stringify({ ...packet, story: storyOf(accepted, RUN)?.story }));
@@ -63,6 +64,8 @@ const checked = async (name: string, ...more: readonly string[]): Promise<StoryC
 beforeAll(async () => {
   await deployed('production', 1);
   await deployed('staging', 2);
+  // What production lost was accepted, its heads were given up, and it grew on otherwise.
+  await deployed('regrown', 3, { logId: 'production', generation: 1, mark: 7 });
 });
 
 describe('a packet of a story', () => {
@@ -87,6 +90,17 @@ describe('a packet of a story', () => {
       1,
       [{ code: 'STORY_LOG_DIFFERS', message: `${LOG}/0 seq 2 is proved of the logs staging, not of production` }],
     ]);
+  });
+
+  it('differs where one of its records is proved of heads that were given up, and another of those since', async () => {
+    await mixed((own, regrown) => [...own, ...regrown.slice(1)], 'regrown');
+    const { outcome, proved, problems } = await checked('mixed.json', ...TRUST);
+    expect([outcome, proved, problems.map(({ code, message }) => [code, message])]).toEqual([
+      'differs',
+      2,
+      [['STORY_LOG_DIFFERS', `${LOG}/0 seq 1 is proved of generation 0 of its log, which was given up, not of 1`]],
+    ]);
+    expect(await checked('regrown.json', ...TRUST)).toMatchObject({ outcome: 'equal', proved: 3 });
   });
 
   it('differs where it is of another than the one that is named, or than the dump at hand', async () => {
@@ -114,6 +128,16 @@ describe('a proof', () => {
       out: 'The proof holds.',
       note: expect.stringContaining(`record 1 of ${LOG}/0 of the logs staging`),
     });
+  });
+
+  it('says by which head it holds: of how many records, of which generation, and when that was signed', async () => {
+    const { records } = readStoryPacket('regrown.json', folder);
+    writeFileSync(join(folder, 'regrown.proof.json'), JSON.stringify(records[2]?.proof));
+    const { note } = await recourse('check-proof', 'regrown.proof.json', ...TRUST);
+    expect(note).toContain('of the logs production, signed to 3 of generation 1 at 1970-01-01T00:00:00.001Z.');
+    const { out } = await recourse('check-proof', 'regrown.proof.json', ...TRUST, '--json');
+    expect(JSON.parse(out)).toMatchObject({ signed_head: { size: 3, generation: 1 } });
+    expect((await recourse('check-proof', 'proof.json', ...TRUST)).note).toContain('signed to 2 at 1970');
   });
 
   it('is never made by a head of another deployment', async () => {

@@ -17,8 +17,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { FRAME_SIZE, leafHash, schemaIdOf } from '@recourse/chain';
-import { parseProof, PROOF_PROBLEMS } from '@recourse/audit';
-import type { Proof, ProofTrust } from '@recourse/audit';
+import type { Proof } from '@recourse/audit';
 import { decisionsShape } from '@recourse/contract';
 import type { PackedDecisions } from '@recourse/contract';
 import { Failure } from '@recourse/kernel';
@@ -26,10 +25,12 @@ import { createCodecs } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { z } from 'zod';
 import type { Accepted } from '../audit/accepted.js';
-import { problemOfProof } from '../audit/check-proof.js';
 import { CliProblem } from '../problem.js';
+import { placeName } from './place-name.js';
 import { storyShape } from './story.js';
 import type { Story } from './story.js';
+import { proofsIn } from './story.proved.js';
+import type { ProofKeys, StoryProblem } from './story.proved.js';
 import { retold } from './story.retold.js';
 
 const FORMAT = 'recourse.story-packet/1';
@@ -126,7 +127,7 @@ export interface StoryCheck {
   readonly words: number;
   /** The same records in the words of today; null where it is told in those. */
   readonly today: Story | null;
-  readonly problems: readonly { readonly code: string; readonly message: string }[];
+  readonly problems: readonly StoryProblem[];
 }
 
 /** Records of a packet, decoded; those whose bytes have another hash, or cannot be read, are left out and named. */
@@ -149,12 +150,10 @@ const namesOf = (record: StoryPacket['records'][number]): readonly string[] => [
   `${record.log}/${String(record.partition)} offset ${String(record.offset)}`,
   record.hash,
 ];
-const repeated = (record: StoryPacket['records'][number]): StoryCheck['problems'][number] => ({
+const repeated = (record: StoryPacket['records'][number]): StoryProblem => ({
   code: 'STORY_RECORD_REPEATED',
   message: `${placeName(record)} is in the packet twice`,
 });
-
-type ProofKeys = Required<Pick<ProofTrust, 'keys' | 'witnesses'>>;
 
 /** What a packet is held against. Without keys of the auditor proofs are not looked at. */
 export interface StoryTrust extends Partial<ProofKeys> {
@@ -194,30 +193,7 @@ export async function checkStory(
   };
 }
 
-/** The proofs of the records of one deployment, and its log id: the one that is named, else that of the first that holds. */
-async function proofsIn(
-  records: StoryPacket['records'],
-  { keys = [], witnesses = [] }: Partial<ProofKeys>,
-  logId: string | null,
-): Promise<{ readonly proofs: readonly Judged[]; readonly ofLog: string | null }> {
-  const judged =
-    keys.length === 0 ? [] : await Promise.all(records.map((record) => proofOf(record, { keys, witnesses })));
-  const first = judged.find(({ log_id: of }) => of !== undefined)?.log_id ?? null;
-  const ofLog = logId ?? first;
-  return { proofs: judged.map((one, at) => ofOneLog(one, ofLog, records[at])), ofLog: first === null ? null : ofLog };
-}
-
-/** A packet tells of one deployment: what another one decided under the same names is proved there, and not here. */
-function ofOneLog(judged: Judged, logId: string | null, record: StoryPacket['records'][number] | undefined): Judged {
-  if (record === undefined || judged.log_id === undefined || judged.log_id === logId) return judged;
-  const message = `${placeName(record)} is proved of the logs ${judged.log_id}, not of ${String(logId)}`;
-  return { outcome: 'fails', problem: { code: 'STORY_LOG_DIFFERS', message } };
-}
-
-function misplaced(
-  records: StoryPacket['records'],
-  logged: ReadonlyMap<string, string>,
-): readonly StoryCheck['problems'][number][] {
+function misplaced(records: StoryPacket['records'], logged: ReadonlyMap<string, string>): readonly StoryProblem[] {
   return records
     .filter((record) => logged.get(placeName(record)) !== record.hash)
     .map((record) => ({
@@ -225,40 +201,6 @@ function misplaced(
       message: `${placeName(record)} holds another record, or none`,
     }));
 }
-
-interface Judged {
-  readonly outcome: 'holds' | 'missing' | 'fails';
-  readonly problem?: StoryCheck['problems'][number];
-  /** Id of the logs that a proof which holds is of. */
-  readonly log_id?: string;
-}
-
-/** A proof counts for the record that it is about, at the place that it names. */
-async function proofOf(record: StoryPacket['records'][number], { keys, witnesses }: ProofKeys): Promise<Judged> {
-  if (record.proof === null) return { outcome: 'missing' };
-  const fails = (why: string): Judged => ({
-    outcome: 'fails',
-    problem: { code: 'STORY_PROOF_FAILS', message: `the proof of ${placeName(record)} proves nothing: ${why}` },
-  });
-  const problem = await problemOfProof(record.proof, keys, { witnesses });
-  if (problem !== null) return fails(PROOF_PROBLEMS[problem]);
-  const proof = parseProof(record.proof);
-  const { log, record: proved } = proof ?? { log: null, record: null };
-  const isIts =
-    proved?.leaf === record.hash &&
-    proved.seq === record.seq &&
-    log?.topic === record.log &&
-    log.partition === record.partition;
-  return isIts ? { outcome: 'holds', log_id: log.log_id } : fails('it is of another record');
-}
-
-/** A place of a log. */
-interface At {
-  readonly log: string;
-  readonly partition: number;
-  readonly seq: number;
-}
-export const placeName = ({ log, partition, seq }: At): string => `${log}/${String(partition)} seq ${String(seq)}`;
 
 async function codecsOf(schemas: StoryPacket['schemas']): Promise<Codecs> {
   const texts = new Map(schemas.map(({ id, text }) => [id, text] as const));
@@ -278,7 +220,7 @@ async function codecsOf(schemas: StoryPacket['schemas']): Promise<Codecs> {
 
 export interface Decoded {
   readonly accepted?: Accepted;
-  readonly problem?: { readonly code: string; readonly message: string };
+  readonly problem?: StoryProblem;
 }
 
 function decodedFrom({ proof: _proof, ...record }: StoryPacket['records'][number], codecs: Codecs): Decoded {

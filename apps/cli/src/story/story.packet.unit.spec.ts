@@ -178,7 +178,10 @@ describe('a packet of a story with proofs', () => {
 
   it('proves by heads that a witness signed, too, where its key is named, and by no others (P11)', async () => {
     const witness = ['--witness-key', WITNESS_KEY] as const;
-    writeFileSync(join(folder, 'witnessed.notes'), headsText(await headsOverDump(HISTORY, () => true, true)));
+    writeFileSync(
+      join(folder, 'witnessed.notes'),
+      headsText(await headsOverDump(HISTORY, () => true, { isWitnessed: true })),
+    );
     const told = async (heads: string, packet: string): Promise<string> => {
       const from = ['--dump', HISTORY, ...TRUST, ...witness, '--heads', heads, '--packet', packet] as const;
       return (await recourse('audit', 'story', await shortest(), ...from)).note;

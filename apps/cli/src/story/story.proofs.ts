@@ -6,7 +6,7 @@ import { proveAll } from '../audit/prove.js';
 import type { ProvedLog } from '../audit/prove.js';
 import { partitionName } from '../audit/report.js';
 import { withScratch } from '../audit/scratch.js';
-import { placeName } from './story.packet.js';
+import { placeName } from './place-name.js';
 
 /**
  * Proofs by the place of their record, each log read once; a record that no head holds yet has none.
