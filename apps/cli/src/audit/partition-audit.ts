@@ -29,6 +29,9 @@ export class PartitionAudit implements VerifiedLog {
   readonly #from: AuditStart | null;
   #nextOffset: number;
   #records = 0;
+  /** Offset behind the record before, and offsets that held none. */
+  #readTo: number;
+  #skipped = 0;
   #anchor: 'none' | 'wanted' | 'there' | 'another';
 
   constructor(
@@ -39,6 +42,7 @@ export class PartitionAudit implements VerifiedLog {
     this.#from = from;
     this.#anchor = from === null || from.seq === 0 ? 'none' : 'wanted';
     this.#nextOffset = from?.nextOffset ?? 0;
+    this.#readTo = this.startOffset;
     this.cursors = new Cursors(of, codecs);
     this.#verifier = new LogVerifier({
       genesis: genesisHead(of),
@@ -56,6 +60,8 @@ export class PartitionAudit implements VerifiedLog {
   }
 
   add(record: StoredRecord): void {
+    this.#skipped += Math.max(0, record.offset - this.#readTo);
+    this.#readTo = record.offset + 1;
     if (this.#anchor === 'wanted') {
       this.#anchor = this.#isTrusted(record) ? 'there' : 'another';
       if (record.offset < this.#nextOffset) return;
@@ -90,6 +96,7 @@ export class PartitionAudit implements VerifiedLog {
       records: this.#records,
       accepted,
       void: voids,
+      skipped: this.#skipped,
       head_seq: head.seq,
       head_hash: head.hash.toString('hex'),
       next_offset: this.#nextOffset,

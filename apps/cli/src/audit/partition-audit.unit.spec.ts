@@ -52,6 +52,30 @@ describe('a record that was put behind those that an accepted loss explains', ()
   });
 });
 
+describe('an offset without a record', () => {
+  const written = (count: number) => {
+    const write = chained(codecs, LOG);
+    return Array.from({ length: count }, (_, n) => write('Progress', { cursors: [], reacted_seq: n }, 'key').line);
+  };
+  const reportOf = (offsets: readonly number[]) => {
+    const of = { logId: LOG_ID, topic: LOG, partition: 0, partitionCount: 1 };
+    const audit = new PartitionAudit(of, { codecs, known: [], from: null });
+    for (const [at, line] of written(offsets.length).entries()) audit.add({ offset: offsets[at] ?? 0, ...line });
+    return auditReport(LOG_ID, [audit.report()], { signing: null, auditor: null });
+  };
+
+  it('is no finding, and is counted and told: a marker lies there, or what counted for nobody was taken out', () => {
+    const report = reportOf([0, 1, 4, 6]);
+    expect(report).toMatchObject({ ok: true, partitions: [{ records: 4, accepted: 4, skipped: 3 }] });
+    expect(describeReport(report)).toContain(`3 offsets of ${LOG}/0 hold no record`);
+    expect(describeReport(reportOf([0, 1, 3]))).toContain(`1 offset of ${LOG}/0 holds no record`);
+  });
+
+  it('is not told of a log that has none', () => {
+    expect(describeReport(reportOf([0, 1, 2]))).not.toContain('no record');
+  });
+});
+
 describe('evidence that is more than is kept', () => {
   it.each([
     ['each behind another record', Array.from({ length: 1_001 }, (_, n) => elsewhere(n)), 1],

@@ -25,6 +25,8 @@ export interface PartitionReport {
   readonly records: number;
   readonly accepted: number;
   readonly void: number;
+  /** Offsets before the last record that hold none: those of markers of a transaction, or what was taken out. */
+  readonly skipped: number;
   readonly head_seq: number;
   /** 64 hex digits, as is `root`. */
   readonly head_hash: string;
@@ -69,6 +71,7 @@ export function unverified(topic: string, partition: number, ...findings: readon
     records: 0,
     accepted: 0,
     void: 0,
+    skipped: 0,
     head_seq: 0,
     head_hash: '',
     next_offset: 0,
@@ -150,7 +153,17 @@ export function describeReport(report: AuditReport): string {
     ? `Nothing found in ${countText(records, 'record')} of ${countText(partitions.length, 'partition')}${whose(' of', report)}.`
     : `${countText(lines.length, 'finding')}${whose(' in', report)}:`;
   const compared = auditor === null ? [] : [comparedWith(auditor, report)];
-  return [table, '', verdict, ...lines, ...compared, ...(signatures === 'checked' ? [] : ['', NOT_CHECKED])].join('\n');
+  const more = [...partitions.flatMap(skippedIn), ...compared];
+  return [table, '', verdict, ...lines, ...more, ...(signatures === 'checked' ? [] : ['', NOT_CHECKED])].join('\n');
+}
+
+/** Nothing that counts is missing there: its place in the chain would say so. */
+function skippedIn({ topic, partition, skipped }: PartitionReport): readonly string[] {
+  if (skipped === 0) return [];
+  const of = partitionName(topic, partition);
+  return [
+    `${countText(skipped, `offset of ${of} holds`, `offsets of ${of} hold`)} no record: somebody's transaction left a marker, or what counts for nobody was taken out.`,
+  ];
 }
 
 /** Of which deployment: a dump of another one is sound as well. */
