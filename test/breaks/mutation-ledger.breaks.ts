@@ -2895,8 +2895,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'apps/mutation-ledger/src/core/commits.core.unit.spec.ts',
     test: 'a gate, straight is what a rollback of its commit is counted under, with the agent (E48)',
     file: 'apps/mutation-ledger/src/rows/rollback.rows.ts',
-    find: 'const policy = commitIn(state, about.run_id, mutation_id)?.checkpoint.gate?.bundle ?? null;',
-    replace: 'const policy = commitIn(state, about.run_id, mutation_id)?.rollback_id ?? null;',
+    find: 'const policy = commitIn(rows, about.run_id, mutation_id)?.checkpoint.gate?.bundle ?? null;',
+    replace: 'const policy = commitIn(rows, about.run_id, mutation_id)?.rollback_id ?? null;',
   },
   {
     id: 'e48-agent-counted-as-source',
