@@ -505,7 +505,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.late.unit.spec.ts',
     test: 'a guarded call that was given up is told once its tool comes back, with its handle',
     file: 'libs/sdk/src/guard/guard.ts',
-    find: 'if (late !== null) tellLate(situation, late);',
+    find: 'if (late !== null) tellLate(made, late);',
     replace: '',
   },
   {

@@ -178,8 +178,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
     test: 'a guarded tool with a dry run rehearses first, and shows people what it would do',
     file: 'libs/sdk/src/guard/before.ts',
-    find: '{ rehearsal, ...reserved, attempt }',
-    replace: '{ rehearsal: null, ...reserved, attempt }',
+    find: '{ rehearsal, ...reserved }',
+    replace: '{ rehearsal: null, ...reserved }',
   },
   {
     id: 'a54-catalog-outlives-tombstone',
@@ -1328,8 +1328,8 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.signal.unit.spec.ts',
     test: 'a call whose signal is aborted while others are asked is not made, and gives back what was reserved',
     file: 'libs/sdk/src/guard/before.ts',
-    find: 'if (off !== null) await giveBack(situation.action, situation.options);',
-    replace: 'if (off === null) await giveBack(situation.action, situation.options);',
+    find: 'if (off !== null) await giveBack(situation);',
+    replace: 'if (off === null) await giveBack(situation);',
   },
   {
     id: 'd8-called-off-call-made',
@@ -1364,7 +1364,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.signal.unit.spec.ts',
     test: 'a call whose signal is aborted takes back a reservation that nobody answered',
     file: 'libs/sdk/src/guard/asking.ts',
-    find: "if (off !== null && answer.kind !== 'refused') await giveBack(action, options);",
+    find: "if (off !== null && answer.kind !== 'refused') await giveBack(situation);",
     replace: '',
   },
   {
@@ -1662,7 +1662,7 @@ export const BREAKS: readonly Break[] = [
     spec: 'libs/sdk/src/guard/guard.gates.unit.spec.ts',
     test: 'a guarded call that was begun before is told by nobody to have ended where no claim of it could be kept: another call of it may be under way',
     file: 'libs/sdk/src/guard/guard.ts',
-    find: 'if (stopped !== null) await withoutEffect(action, options);',
+    find: 'if (stopped !== null) await withoutEffect(made);',
     replace:
       "await options.producer.toolExecuted(action, { outcome: 'failed', errorKind: 'UNKNOWN', handledAs: 'retry_scheduled', result: null, priorValue: null, externalTransactionRef: null, committedAt: options.clock.now() });",
   },
@@ -1710,5 +1710,23 @@ export const BREAKS: readonly Break[] = [
     file: 'libs/sdk/src/detector/detector.server.ts',
     find: 'if (asked === null || !(known.has(asked) || asked === addressOf(socket.localAddress)))',
     replace: 'if (asked === null)',
+  },
+  {
+    id: 'p8-guard-says-no-attempt',
+    requirement: 'P8/later-attempt',
+    spec: 'libs/sdk/src/guard/guard.attempts.unit.spec.ts',
+    test: 'what a guarded call reserves is asked for, and given back, by the attempt that the record says it is',
+    file: 'libs/sdk/src/guard/asking.ts',
+    find: '{ ...reserving.request, attempt }',
+    replace: 'reserving.request',
+  },
+  {
+    id: 'p8-guard-gives-back-for-all',
+    requirement: 'P8/later-attempt',
+    spec: 'libs/sdk/src/guard/guard.attempts.unit.spec.ts',
+    test: 'what a guarded call reserves is asked for, and given back, by the attempt that the record says it is',
+    file: 'libs/sdk/src/guard/objections.ts',
+    find: '{ ...reserving.request, attempt }',
+    replace: 'reserving.request',
   },
 ];

@@ -14,8 +14,8 @@ describe.each(WAYS)(
     const wanting = (forward_approval: string) => {
       const rungs = { execute_with_approval: { forward_approval }, draft: {}, recommend: {} };
       const { desk, digest } = accountant(isRebuilt, { rungs });
-      const refund = (command_id: string) =>
-        reserve('a', 500, { capability: REFUNDS, who: { principal: AGENT, command_id } });
+      const refund = (command_id: string, attempt = 1) =>
+        reserve('a', 500, { capability: REFUNDS, attempt, who: { principal: AGENT, command_id } });
       const ended = (began: number, at: number, more: object = {}) =>
         recorded('a', 500, { digest, capability: REFUNDS, actionDigest: DONE, began, at, ...more });
       const failed = (began: number, at: number) =>
@@ -72,6 +72,18 @@ describe.each(WAYS)(
           .when(failed(10_000 + clock, 12_000), 12_000)
           .when(ended(10_110 + clock, 12_100), 12_100);
         expect(isBreach(desk)).toBe(false);
+      }
+    });
+
+    it('wants them asked anew of an attempt that goes on with what the one before had reserved', () => {
+      for (const isAsked of [true, false]) {
+        const { desk, refund, ended, failed } = wanting('human');
+        desk.when(refund('c1'), 9_000).when(used('a', { at: 9_990 }), 9_990);
+        desk.when(refund('c2', 2), 10_110).then(fact('BudgetRetried', { attempt: 2, forward_approval: 'human' }));
+        desk.when(failed(10_000, 10_100), 12_000);
+        if (isAsked) desk.when(used('a', { at: 60_000 }), 60_000);
+        desk.when(ended(70_000, 70_100), 70_100).then(fact('BudgetSettled', {}));
+        expect(isBreach(desk)).toBe(!isAsked);
       }
     });
 

@@ -32,14 +32,12 @@ function held(accountant: CoreHarness): number {
     .reduce((sum, { debit_minor }) => sum + debit_minor, 0);
 }
 
+const STEPS = ['reserve', 'retry', 'release', 'settle', 'fail', 'refund'] as const;
 const effect = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 const amount = fc.integer({ min: 0, max: 200 });
 
 /** Every order of asking, giving back and using, with repetitions; an effect is executed only as it was reserved. */
-const reservedFirst = fc.array(
-  fc.record({ effect, step: fc.constantFrom('reserve', 'release', 'settle', 'fail', 'refund') }),
-  { maxLength: 40 },
-);
+const reservedFirst = fc.array(fc.record({ effect, step: fc.constantFrom(...STEPS) }), { maxLength: 40 });
 const amounts = fc.tuple(amount, amount, amount, amount, amount);
 
 describe('concurrent reservations', () => {
@@ -63,10 +61,7 @@ describe('concurrent reservations', () => {
   it('are counted as what holds a debit, even among executions nobody reserved', () => {
     fc.assert(
       fc.property(
-        fc.array(
-          fc.record({ effect, step: fc.constantFrom('reserve', 'release', 'settle', 'fail', 'refund'), value: amount }),
-          { maxLength: 40 },
-        ),
+        fc.array(fc.record({ effect, step: fc.constantFrom(...STEPS), value: amount }), { maxLength: 40 }),
         (steps) => {
           const accountant = opened();
           for (const { effect: name, step, value } of steps) {
@@ -95,6 +90,8 @@ function inputOf(step: string, name: string, value: number): RecordInput {
   switch (step) {
     case 'reserve':
       return reserve(name, value);
+    case 'retry':
+      return reserve(name, value, { attempt: 2 });
     case 'release':
       return releaseOf(name);
     case 'settle':

@@ -19,6 +19,8 @@ describe('the records of the budgets log', () => {
     decide('b', true),
     releaseOf('b'),
     recorded('c', 7),
+    reserve('d', 0),
+    reserve('d', 0, { attempt: 2 }),
   ];
   for (const input of inputs) accountant.when(input, 1);
 
@@ -37,6 +39,7 @@ describe('the records of the budgets log', () => {
       'BudgetRefunded',
       'BudgetReleased',
       'BudgetReserved',
+      'BudgetRetried',
       'BudgetSettled',
       'EscalationDecided',
     ]);

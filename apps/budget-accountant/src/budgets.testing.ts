@@ -37,7 +37,15 @@ export function command(type: string, body: object, who: Who = {}): RecordInput 
 
 /** What the edge says of a command that does not say it itself. */
 const UNNAMED: Readonly<Record<string, object>> = {
-  ReserveBudget: { agent_id: null, initiator: null, objective: OBJECTIVE, subject_ref: null, reach: null },
+  ReserveBudget: {
+    agent_id: null,
+    initiator: null,
+    objective: OBJECTIVE,
+    subject_ref: null,
+    reach: null,
+    attempt: null,
+  },
+  ReleaseReservation: { attempt: null },
   OpenBudget: { measure: 'debt', window: 'life', refunds: 'net' },
   DecideEscalation: { raise_once: false, action_digest: null },
   MoveCeiling: { measure: 'debt', window: 'life', until: null, reason: 'because' },
@@ -62,6 +70,7 @@ export function reserve(
     readonly capability?: string;
     readonly currency?: string;
     readonly subject?: string;
+    readonly attempt?: number;
     readonly who?: Who;
   } = {},
 ): RecordInput {
@@ -73,12 +82,13 @@ export function reserve(
       capability: more.capability ?? 'wire.send_money',
       values: [{ amount_minor: amount, currency: more.currency ?? INR }],
       subject_ref: more.subject ?? `order/${effect}`,
+      attempt: more.attempt ?? null,
     },
     more.who,
   );
 }
-export function releaseOf(effect: string, who: Who = {}): RecordInput {
-  return command('ReleaseReservation', { run_id: RUN, effect_key: effect }, who);
+export function releaseOf(effect: string, who: Who = {}, attempt: number | null = null): RecordInput {
+  return command('ReleaseReservation', { run_id: RUN, effect_key: effect, attempt }, who);
 }
 export function decide(
   effect: string,

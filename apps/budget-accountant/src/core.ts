@@ -104,7 +104,7 @@ export function budgetsCore(config: BudgetsCoreConfig = {}): ServiceCore {
     ],
     views: [contractView, entryView],
     rows: [...BUDGET_ROWS, ...STANDING_ROWS, ...AUTONOMY_ROWS, ...OUTCOME_ROWS],
-    edition: 3,
+    edition: 4,
     keyOf: ({ tenant }) => tenant,
     evolve: EVOLVE,
     due: dueOf(policy),
@@ -193,7 +193,7 @@ function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, p
 }
 
 function onRelease({ body, context }: Asked<BudgetCommand<'ReleaseReservation'>>): Decision {
-  return answered(decideRelease(body.envelope, heldFor(context.state, body)));
+  return answered(decideRelease(body, heldFor(context.state, body)));
 }
 
 function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, policy: EscalationPolicy): Decision {
@@ -262,7 +262,7 @@ function answered(answer: BudgetAnswer): Decision {
   switch (answer.kind) {
     case 'recorded':
       return accepted(
-        STATUS_OF_EVENT[answer.event.type] ?? 200,
+        answer.outcome['phase'] === 'escalated' ? 202 : (STATUS_OF_EVENT[answer.event.type] ?? 200),
         answer.outcome,
         answer.event,
         ...(answer.also === undefined ? [] : [answer.also]),
@@ -280,7 +280,6 @@ function answered(answer: BudgetAnswer): Decision {
 const STATUS_OF_EVENT: Readonly<Record<string, number>> = {
   BudgetOpened: 201,
   BudgetReserved: 201,
-  BudgetEscalated: 202,
   CeilingProposed: 202,
 };
 

@@ -30,6 +30,8 @@ export const EVOLVE: Folds<'recourse.budgets'> = {
       change: { ...asked(body), settle_by: body.settle_by },
       counting: { debits: body.debits, calls: 1 },
     }),
+  BudgetRetried: ({ attempt, forward_approval, ...body }, state, record) =>
+    moved(state, body, record, { event: 'Retried', change: { attempt, forward_approval } }),
   BudgetOverdue: overdue,
   BudgetEscalated: (body, state, record) => [
     ...moved(state, body, record, { event: 'Escalated', change: asked(body) }),

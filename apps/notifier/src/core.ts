@@ -186,6 +186,7 @@ const BUDGETS: Meanings<Bodies<'recourse.budgets'>> = {
   CeilingProposed: { about: proposalOf, then: askToRaise },
   CeilingMoved: { about: () => [], then: tellOfCeiling },
   BudgetReserved: null,
+  BudgetRetried: null,
   BudgetRefunded: null,
   ForwardApprovalNoted: null,
   BudgetDebited: null,

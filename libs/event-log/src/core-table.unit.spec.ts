@@ -157,6 +157,7 @@ describe('a core made of a table', () => {
       CeilingMoved: nothing,
       BudgetReserved: nothing,
       BudgetEscalated: nothing,
+      BudgetRetried: nothing,
       EscalationDecided: nothing,
       BudgetSettled: nothing,
       ForwardApprovalNoted: nothing,

@@ -26,8 +26,10 @@ import type { BudgetRecord, EscalationPolicy, Reservation } from '../rules/budge
 import { moved } from '../rows/reservation.rows.js';
 import { debitCompensation, leavesNothing } from '../rules/budget/compensation.decider.js';
 import type { Executed, Weighed } from '../rules/budget/compensation.decider.js';
-import type { ExecutionEnd, Vain } from '../rules/budget/settlement.decider.js';
-import { isSomethingElse, mayBeOfLater, refund, release, settle } from '../rules/budget/settlement.decider.js';
+import type { Vain } from '../rules/budget/attempts.decisions.js';
+import { mayBeOfLater } from '../rules/budget/attempts.decisions.js';
+import type { ExecutionEnd } from '../rules/budget/settlement.decider.js';
+import { isSomethingElse, refund, release, settle } from '../rules/budget/settlement.decider.js';
 import { changesOf } from '../rows.js';
 import { attemptFailed, awaitedFor } from './approvals.js';
 import { boundsOf, subjectIdOf } from './bounds.js';

@@ -38,7 +38,7 @@ export function moved(
     ...changed,
     counted_at: changed.counted_at ?? (counting !== undefined && counts(counting) ? decidedAt : null),
     phase: reservationPhaseAfter(standing?.phase ?? 'absent', event),
-    ...asAnother(standing, event),
+    ...(isAnother(standing, event) ? { again: decidedAt } : {}),
   };
   const raised = raisedAfter(next);
   const settle_by = next.phase === 'reserved' ? next.settle_by : null;
@@ -52,9 +52,9 @@ export function moved(
   ];
 }
 
-/** What was given back and is asked for anew is another attempt's. */
-function asAnother(standing: Reservation | null, event: ReservationEvent): Pick<Reservation, 'again'> {
-  return standing?.phase === 'released' && ASKED.includes(event) ? { again: true } : {};
+/** What was given back and is asked for anew is another call's, and so is what a later attempt goes on with. */
+function isAnother(standing: Reservation | null, event: ReservationEvent): boolean {
+  return event === 'Retried' || (standing?.phase === 'released' && ASKED.includes(event));
 }
 
 const ASKED: readonly ReservationEvent[] = ['Reserved', 'Escalated'];
@@ -64,18 +64,19 @@ function counts({ debits, calls, isOverrun = false }: NonNullable<Move['counting
   return debits.length > 0 || calls > 0 || isOverrun;
 }
 
-/** Without what nobody wants and nobody waits for: as rows were before that was asked. */
-function plain({ forward_approval = null, awaited = null, ...reservation }: Reservation): Reservation {
+/** Without what nobody wants, waits for or counts: as rows were before that was asked. */
+function plain({ forward_approval = null, awaited = null, attempt = null, ...reservation }: Reservation): Reservation {
   return {
     ...reservation,
     ...(forward_approval === null ? {} : { forward_approval }),
     ...(awaited === null ? {} : { awaited }),
+    ...(attempt === null ? {} : { attempt }),
   };
 }
 
 /** What is asked for, in a row. */
 export function asked(body: Body<'BudgetReserved'> | Body<'BudgetEscalated'>): Partial<Reservation> {
-  const { capability, agent_id, subject_id, debits, parties, brief, forward_approval } = body;
+  const { capability, agent_id, subject_id, debits, parties, brief, forward_approval, attempt } = body;
   // Asked for anew, it is counted anew.
   return {
     capability,
@@ -85,6 +86,7 @@ export function asked(body: Body<'BudgetReserved'> | Body<'BudgetEscalated'>): P
     parties,
     brief,
     forward_approval,
+    attempt,
     awaited: null,
     counted_at: null,
     contract_digest: hexOf(body.contract_digest),

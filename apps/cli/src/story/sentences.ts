@@ -145,6 +145,7 @@ const TELLERS: Readonly<Record<string, Teller>> = {
     who: cellText(says['by']),
     what: `${says['approved'] === true ? 'let it be spent' : 'refused to let it be spent'}${because(says['reason'])}`,
   }),
+  BudgetRetried: tells(ACCOUNTANT, () => 'kept for a further attempt what the one before had asked for'),
   BudgetSettled: tells(ACCOUNTANT, () => 'settled the reservation: the effect took hold'),
   BudgetReleased: tells(ACCOUNTANT, () => 'released the reservation'),
   BudgetRefunded: tells(ACCOUNTANT, () => 'gave the debt back: the undo was verified'),

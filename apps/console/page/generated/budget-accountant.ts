@@ -800,6 +800,8 @@ export interface operations {
                     initiator?: string | null;
                     /** @default null */
                     objective?: string | null;
+                    /** @default null */
+                    attempt?: number | null;
                     tenant?: string;
                 };
             };
@@ -837,6 +839,8 @@ export interface operations {
                 "application/json": {
                     run_id: string;
                     effect_key: string;
+                    /** @default null */
+                    attempt?: number | null;
                     tenant?: string;
                 };
             };

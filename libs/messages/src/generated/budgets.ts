@@ -93,6 +93,8 @@ export interface BudgetEscalated {
   readonly command_id: string;
   /** Whom the rung of the agent wants asked before the effect, as whoever asked was told: human or dual_control; null where nobody. */
   readonly forward_approval: string | null;
+  /** Which attempt of the effect asked, from 1; null where nobody counted, and in records older than this field. */
+  readonly attempt: number | null;
 }
 
 export const BUDGET_SCOPE_VALUES = ['run', 'agent', 'tenant', 'platform'] as const;
@@ -279,6 +281,32 @@ export interface BudgetReserved {
   readonly parties: readonly string[];
   /** Contract of the effect, whose editors do not decide about it; null without one. */
   readonly contract_digest: Hash | null;
+  /** Whom the rung of the agent wants asked before the effect, as whoever asked was told: human or dual_control; null where nobody. */
+  readonly forward_approval: string | null;
+  /** Which attempt of the effect asked, from 1; null where nobody counted, and in records older than this field. */
+  readonly attempt: number | null;
+}
+
+/** A later attempt of an effect goes on with what an earlier one holds, or is asked about: nothing is counted anew, and the failure of an earlier one frees nothing of it. */
+export interface BudgetRetried {
+  /** Position in the accepted chain of the partition, from 1 without gaps. */
+  readonly seq: number;
+  /** Hash of the accepted record before this one; the genesis hash for the first. */
+  readonly prev_hash: Hash;
+  /** Database time of the decision, epoch milliseconds; never decreases along a chain. */
+  readonly decided_at: number;
+  /** Id derived from tenant, run and effect key. */
+  readonly reservation_id: string;
+  /** Tenant. */
+  readonly tenant: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Effect within the run. */
+  readonly effect_key: string;
+  /** Which attempt of the effect asked; more than that of the one before. */
+  readonly attempt: number;
+  /** Command. */
+  readonly command_id: string;
   /** Whom the rung of the agent wants asked before the effect, as whoever asked was told: human or dual_control; null where nobody. */
   readonly forward_approval: string | null;
 }
@@ -573,6 +601,8 @@ export interface ReleaseReservation {
   readonly run_id: string;
   /** Effect. */
   readonly effect_key: string;
+  /** Which attempt of the effect gives it back, from 1: what a later one holds by then stays; null gives back whatever is held. */
+  readonly attempt: number | null;
 }
 
 export const REACH_VALUES = ['single_subject', 'tenant', 'cross_tenant'] as const;
@@ -600,4 +630,6 @@ export interface ReserveBudget {
   readonly initiator: string | null;
   /** What the run is to achieve, as its agent states it; without it nobody is asked to let more be spent. */
   readonly objective: string | null;
+  /** Which attempt of the effect it is for, from 1: a later one goes on with what an earlier one holds; null where nobody counts, which is the first. */
+  readonly attempt: number | null;
 }

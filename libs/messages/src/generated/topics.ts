@@ -2,7 +2,7 @@
 import type { AssumptionDeclared, AssumptionInvalidated, AssumptionReaffirmed, AssumptionStated, HandleClaimed, HandleNamed, StatementConflicted } from './assumptions.js';
 import type { AlarmClosed, AlarmRaised, HeadsSigned } from './audit.js';
 import type { AgentSignalled, AutonomyChanged, FreezeAutonomy, SignalRefused, UnfreezeAutonomy } from './autonomy.js';
-import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetSettled, CeilingMoved, CeilingProposed, DecideEscalation, EscalationDecided, ForwardApprovalNoted, MoveCeiling, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
+import type { BudgetDebited, BudgetEscalated, BudgetOpened, BudgetOverdue, BudgetOverrun, BudgetRefunded, BudgetReleased, BudgetReserved, BudgetRetried, BudgetSettled, CeilingMoved, CeilingProposed, DecideEscalation, EscalationDecided, ForwardApprovalNoted, MoveCeiling, OpenBudget, ReleaseReservation, ReserveBudget } from './budgets.js';
 import type { RollbackAcknowledged } from './consumers.js';
 import type { ConfirmRegistration, ContractRegistered, ContractRetired, EntryRegistered, EntryRetired, RegisterContract, RegisterEntry, RegistrationDropped, RegistrationProposed, RetireContract, RetireEntry, WithdrawRegistration } from './contracts.js';
 import type { CheckpointTaken, StateChunk, ToolExecuted, ToolPlanned } from './executions.js';
@@ -485,6 +485,7 @@ export const TOPICS = [
       "recourse.budgets.CeilingMoved",
       "recourse.budgets.BudgetReserved",
       "recourse.budgets.BudgetEscalated",
+      "recourse.budgets.BudgetRetried",
       "recourse.budgets.EscalationDecided",
       "recourse.budgets.BudgetSettled",
       "recourse.budgets.BudgetOverrun",
@@ -811,6 +812,7 @@ export type BudgetsRecord =
   | { readonly type: 'CeilingMoved'; readonly body: CeilingMoved }
   | { readonly type: 'BudgetReserved'; readonly body: BudgetReserved }
   | { readonly type: 'BudgetEscalated'; readonly body: BudgetEscalated }
+  | { readonly type: 'BudgetRetried'; readonly body: BudgetRetried }
   | { readonly type: 'EscalationDecided'; readonly body: EscalationDecided }
   | { readonly type: 'BudgetSettled'; readonly body: BudgetSettled }
   | { readonly type: 'BudgetOverrun'; readonly body: BudgetOverrun }

@@ -3,14 +3,13 @@
 // Boundary: asks the ports; what is reserved for an effect that does not come is given back.
 import { forwardApprovalId } from '@recourse/contract';
 import type { Json } from '@recourse/kernel';
-import type { Action } from '../producer/producer.js';
 import { actionDigestOf, reservationOf } from './action.js';
 import type { ApprovalAnswer } from './approval.port.js';
 import type { Budget, ReservationAnswer, ReservationRequest } from './budget.port.js';
 import { exceededText } from './exceeded.js';
 import type { GuardOptions, GuardTrouble } from './guard.messages.js';
 import { calledOff, giveBack, objection, textOf, trouble } from './objections.js';
-import type { Situation, Stop } from './objections.js';
+import type { Numbered, Stop } from './objections.js';
 
 /** Who is asked before an effect, the fewest first. */
 const MODES = ['policy', 'human', 'dual_control'] as const;
@@ -24,20 +23,15 @@ interface Earned {
 /** What people are asked on. */
 interface Question extends Earned {
   readonly rehearsal: Json;
-  readonly attempt: number;
 }
 
 /** Asks people where the contract wants them, or the rung of the agent. A recovery was approved as one, before it came here. */
-export async function approve({ call, action, options }: Situation, question: Question): Promise<Stop | null> {
-  const { rungMode, ...asked } = question;
+export async function approve(situation: Numbered, { rungMode, rehearsal }: Question): Promise<Stop | null> {
+  const { call, action, options, attempt } = situation;
   const mode = stricterMode(options.contract.forward_approval ?? 'policy', rungMode);
   if (mode === 'policy' || call.recovery !== undefined) return null;
   if (options.approvals === undefined)
-    return denied(
-      action,
-      options,
-      trouble('APPROVAL_UNAVAILABLE', `${mode} is wanted before it, and nobody can be asked`),
-    );
+    return denied(situation, trouble('APPROVAL_UNAVAILABLE', `${mode} is wanted before it, and nobody can be asked`));
   const { tenant, runId, effectKey, capability, initiator, agentId, objective, args, subjectRef } = action;
   const actionDigest = actionDigestOf(action);
   const answer = await options.approvals.ask({
@@ -53,22 +47,24 @@ export async function approve({ call, action, options }: Situation, question: Qu
     mode,
     actionDigest,
     args,
-    ...asked,
+    rehearsal,
+    attempt,
   });
-  return answered(answer, actionDigest, { call, action, options });
+  return answered(answer, actionDigest, situation);
 }
 
 /** What an answer of people means to the call. */
 function answered(
   answer: ApprovalAnswer,
   actionDigest: string,
-  { call, action, options }: Pick<Situation, 'call' | 'action' | 'options'>,
+  situation: Numbered,
 ): Promise<Stop | null> | Stop | null {
+  const { call, action, options } = situation;
   switch (answer.kind) {
     case 'approved':
       return answer.actionDigest === actionDigest
         ? null
-        : denied(action, options, trouble('APPROVAL_DENIED', 'the approval is for another action'));
+        : denied(situation, trouble('APPROVAL_DENIED', 'the approval is for another action'));
     case 'pending':
       // Whoever called it off does not come again: `agreed` gives back what is reserved.
       if (calledOff(call) !== null) return null;
@@ -80,16 +76,16 @@ function answered(
         ),
       );
     case 'denied':
-      return denied(action, options, trouble('APPROVAL_DENIED', answer.reason));
+      return denied(situation, trouble('APPROVAL_DENIED', answer.reason));
     case 'unavailable':
-      return denied(action, options, trouble('APPROVAL_UNAVAILABLE', textOf(answer.cause)));
+      return denied(situation, trouble('APPROVAL_UNAVAILABLE', textOf(answer.cause)));
   }
 }
 
 /** Gives back what is reserved for an effect that does not come; while a person decides it stays, and the same call comes again. */
-async function denied(action: Action, options: GuardOptions, found: GuardTrouble): Promise<Stop | null> {
-  const stopped = objection(options, found);
-  if (stopped !== null) await giveBack(action, options);
+async function denied(situation: Numbered, found: GuardTrouble): Promise<Stop | null> {
+  const stopped = objection(situation.options, found);
+  if (stopped !== null) await giveBack(situation);
   return stopped;
 }
 
@@ -99,7 +95,8 @@ function stricterMode(contract: ForwardMode, rung: ForwardMode): ForwardMode {
 }
 
 /** All units in one round trip and one decision. What nobody can read is not reserved as if it were nothing. */
-export async function reserve({ call, action, options }: Situation): Promise<Stop | Earned> {
+export async function reserve(situation: Numbered): Promise<Stop | Earned> {
+  const { call, action, options, attempt } = situation;
   const { budget, contract } = options;
   const reserving = budget === undefined ? NOTHING : reservationOf(action, contract, call.reach ?? null);
   if (budget === undefined || reserving.kind === 'nothing') return UNASKED;
@@ -107,12 +104,12 @@ export async function reserve({ call, action, options }: Situation): Promise<Sto
     const why = `nothing says how much ${reserving.units.join(' and ')} the call moves`;
     return objection(options, trouble('CONSEQUENCE_UNREADABLE', why)) ?? UNASKED;
   }
-  const answer = await reserved(reserving.request, budget, options, call.signal);
+  const answer = await reserved({ ...reserving.request, attempt }, budget, options, call.signal);
   const stopped = reservationStop(answer, options);
   if (stopped !== null) {
     const off = calledOff(call);
     // What nobody answered may be reserved, and what a person was asked is nobody's question any more.
-    if (off !== null && answer.kind !== 'refused') await giveBack(action, options);
+    if (off !== null && answer.kind !== 'refused') await giveBack(situation);
     return off ?? stopped;
   }
   return answer.kind === 'reserved' ? { rungMode: answer.forwardApproval ?? 'policy' } : UNASKED;

@@ -16,7 +16,7 @@ import { heldResult, pending, standingOf } from './earlier.js';
 import { governed } from './governance.js';
 import type { GuardedResult, GuardOptions } from './guard.messages.js';
 import { calledOff, giveBack, objection, textOf, trouble, unlessCalledOff } from './objections.js';
-import type { Situation, Stop } from './objections.js';
+import type { Numbered, Situation, Stop } from './objections.js';
 import { intentProblem } from './recorded.js';
 import { holds } from './same-effect.js';
 import { stage, unstage } from './staging.js';
@@ -24,14 +24,14 @@ import type { Staged } from './staging.js';
 import { unwrittenIn, written } from '../written.js';
 
 /** A call that may be made. */
-export interface Ready {
+interface Ready {
   readonly priorValue: Json | null;
   readonly attempt: number;
 }
 
 /** Contract, arguments, what the registry says, earlier calls, prior value, dry run, the size of what is told, budget, people, staging, once more what the registry says, intent; in this order. */
 export async function prepare(situation: Situation): Promise<Ready | Stop> {
-  const { call, action, options } = situation;
+  const { call } = situation;
   notedIfPersonal(situation);
   const looked = await unlessCalledOff(call, look(situation));
   if ('stop' in looked) return looked;
@@ -39,12 +39,13 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
   if (call.isRehearsal === true) return { stop: REHEARSED };
   const unheld = recordable(situation, { priorValue, rehearsal });
   if (unheld !== null) return unheld;
-  const reserved = await reserve(situation);
+  const numbered = { ...situation, attempt };
+  const reserved = await reserve(numbered);
   if ('stop' in reserved) return reserved;
-  const stopped = await agreed(situation, { rehearsal, ...reserved, attempt });
+  const stopped = await agreed(numbered, { rehearsal, ...reserved });
   if (stopped !== null) return stopped;
   const isHeld = isLeftToLedger(situation);
-  const staged = await stage(situation, isHeld);
+  const staged = await stage(numbered, isHeld);
   if ('stop' in staged) return staged;
   const unpublished =
     (await stillWanted(situation, staged)) ??
@@ -57,7 +58,7 @@ export async function prepare(situation: Situation): Promise<Ready | Stop> {
   if (unpublished !== null) {
     // Nothing of an effect that may come all the same (E1).
     await unstage(situation, staged);
-    await giveBack(action, options);
+    await giveBack(numbered);
     return unpublished;
   }
   return hold(situation) ?? { priorValue, attempt };
@@ -88,11 +89,11 @@ async function stillWanted(situation: Situation, { isUnknown }: Staged): Promise
 }
 
 /** Asks people; whoever called may have called it off meanwhile. */
-async function agreed(situation: Situation, question: Parameters<typeof approve>[1]): Promise<Stop | null> {
+async function agreed(situation: Numbered, question: Parameters<typeof approve>[1]): Promise<Stop | null> {
   const stopped = await approve(situation, question);
   if (stopped !== null) return stopped;
   const off = calledOff(situation.call);
-  if (off !== null) await giveBack(situation.action, situation.options);
+  if (off !== null) await giveBack(situation);
   return off;
 }
 

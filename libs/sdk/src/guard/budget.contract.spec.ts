@@ -40,6 +40,7 @@ async function edge(standing: () => Budget): Promise<string> {
           objective: string | null;
           values: readonly { amount_minor: number; currency: string }[];
           subject_ref: string | null;
+          attempt: number | null;
         };
         const asked = {
           tenant: 'acme',
@@ -52,6 +53,7 @@ async function edge(standing: () => Budget): Promise<string> {
           values: body.values,
           subjectRef: body.subject_ref,
           reach: null,
+          attempt: body.attempt ?? 1,
         };
         void (
           request.url?.endsWith('/release') === true

@@ -3,7 +3,7 @@ import { describe, expect } from '@jest/globals';
 import { runCases, type Cases } from '@recourse/testing';
 import type { Budget, ReservationRequest } from './budget.port.js';
 
-const of = (effectKey: string, amount_minor: number): ReservationRequest => ({
+const of = (effectKey: string, amount_minor: number, attempt?: number): ReservationRequest => ({
   tenant: 'acme',
   runId: 'run-1',
   effectKey,
@@ -14,6 +14,7 @@ const of = (effectKey: string, amount_minor: number): ReservationRequest => ({
   values: [{ amount_minor, currency: 'INR' }],
   subjectRef: 'order/4711',
   reach: null,
+  ...(attempt === undefined ? {} : { attempt }),
 });
 
 /** A budget with a ceiling of 1,000 minor units per run. */
@@ -41,6 +42,15 @@ const CASES: Cases<Budget> = {
       expect(await budget.release(of('a', 1_000))).toBe('released');
     }
     expect((await budget.reserve(of('c', 1_000))).kind).toBe('reserved');
+  },
+
+  'keeps for a later attempt what an earlier one gives back late, and counts it once': async (budget) => {
+    await budget.reserve(of('a', 1_000, 1));
+    expect((await budget.reserve(of('a', 1_000, 2))).kind).toBe('reserved');
+    expect(await budget.release(of('a', 1_000, 1))).toBe('released');
+    expect((await budget.reserve(of('b', 1))).kind).toBe('escalated');
+    expect(await budget.release(of('a', 1_000, 2))).toBe('released');
+    expect((await budget.reserve(of('b', 1_000))).kind).toBe('reserved');
   },
 
   'takes back what is released': async (budget) => {

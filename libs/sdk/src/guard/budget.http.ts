@@ -1,7 +1,7 @@
 // The budget over the accountant's HTTP edge.
 //
-// Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, initiator, objective, values, subject_ref, reach} → 201 reserved,
-// 202 or 409 escalated, 409 RESERVATION_DENIED and other 4xx refused; POST /v1/reservations/<id>/release {run_id, effect_key}. The tenant is the token's.
+// Shape: POST /v1/reservations {run_id, effect_key, capability, agent_id, initiator, objective, values, subject_ref, reach, attempt} → 201 reserved,
+// 202 or 409 escalated, 409 RESERVATION_DENIED and other 4xx refused; POST /v1/reservations/<id>/release {run_id, effect_key, attempt}. The tenant is the token's.
 import { randomUUID } from 'node:crypto';
 import { reservationId } from '@recourse/contract';
 import type { Excess } from '@recourse/messages';
@@ -19,7 +19,7 @@ export class HttpBudget implements Budget {
   }
 
   async reserve(request: ReservationRequest): Promise<ReservationAnswer> {
-    const { runId, effectKey, capability, agentId, initiator, objective, values, subjectRef, reach } = request;
+    const { runId, effectKey, capability, agentId, initiator, objective, values, subjectRef, reach, attempt } = request;
     try {
       const answer = await this.post('/v1/reservations', {
         run_id: runId,
@@ -31,6 +31,7 @@ export class HttpBudget implements Budget {
         values,
         subject_ref: subjectRef,
         reach,
+        attempt: attempt ?? null,
       });
       return answerOf(answer, idOf(request));
     } catch (cause) {
@@ -44,6 +45,7 @@ export class HttpBudget implements Budget {
       const { status } = await this.post(`/v1/reservations/${id}/release`, {
         run_id: request.runId,
         effect_key: request.effectKey,
+        attempt: request.attempt ?? null,
       });
       return status < 300 ? 'released' : 'unavailable';
     } catch {

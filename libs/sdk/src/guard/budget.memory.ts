@@ -14,19 +14,22 @@ export class MemoryBudget implements Budget {
 
   reserve(request: ReservationRequest): Promise<ReservationAnswer> {
     const reservationId = idOf(request);
-    if (!this.reserved.has(reservationId)) {
+    const held = this.reserved.get(reservationId);
+    if (held === undefined) {
       const others = [...this.reserved.values()].filter(isOfRun(request));
       const isBeyond = (isOf: (currency: string) => boolean, ceiling: number): boolean =>
         sumOf([request], isOf) > 0 && sumOf([request, ...others], isOf) > ceiling;
       if (isBeyond(isMoney, this.ceilingMinor) || isBeyond(isExposure, this.disclosures))
         return Promise.resolve({ kind: 'escalated', code: 'CEILING_EXCEEDED' });
-      this.reserved.set(reservationId, request);
     }
+    const attempt = Math.max(attemptOf(request), attemptOf(held ?? request));
+    this.reserved.set(reservationId, { ...(held ?? request), attempt });
     return Promise.resolve({ kind: 'reserved', reservationId });
   }
 
   release(request: ReservationRequest): Promise<'released' | 'unavailable'> {
-    this.reserved.delete(idOf(request));
+    const held = this.reserved.get(idOf(request));
+    if (held !== undefined && attemptOf(request) >= attemptOf(held)) this.reserved.delete(idOf(request));
     return Promise.resolve('released');
   }
 }
@@ -43,6 +46,7 @@ function sumOf(requests: readonly ReservationRequest[], isOf: (currency: string)
     .reduce((sum, { amount_minor }) => sum + amount_minor, 0);
 }
 
+const attemptOf = ({ attempt = 1 }: ReservationRequest): number => attempt;
 const isExposure = (currency: string): boolean => currency === EXPOSURE;
 const isMoney = (currency: string): boolean => /^[A-Z]{3}$/.test(currency);
 const idOf = ({ tenant, runId, effectKey }: ReservationRequest): string => reservationId(tenant, runId, effectKey);

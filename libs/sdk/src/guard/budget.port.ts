@@ -19,6 +19,8 @@ export interface ReservationRequest {
   readonly subjectRef: string | null;
   /** How far the call reaches, where that is more than one subject; null where it does not say. */
   readonly reach: Reach | null;
+  /** Which attempt of the effect it is for, from 1; absent where nobody counts, which is the first. */
+  readonly attempt?: number;
 }
 
 /** What became of a reservation. */
@@ -44,7 +46,7 @@ export type ReservationAnswer =
  * Reserves before an action, in every unit at once, and gives back what was reserved for one that did not happen.
  *
  * Implementations MUST give the same answer to a repeated reservation of the same (tenant, run, effect key), unless a person
- * has decided since.
+ * has decided since. A later attempt goes on with what an earlier one holds, and what that one gives back from then on stays.
  * Implementations MUST NOT throw: what cannot be asked is `unavailable`, and counts as not reserved (P14).
  */
 export interface Budget {

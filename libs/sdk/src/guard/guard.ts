@@ -17,7 +17,6 @@ import type { Json } from '@recourse/kernel';
 import type { Action, ActionOutcome } from '../producer/producer.js';
 import { actionOf, mutationOf } from './action.js';
 import { prepare, rehearse, REHEARSED } from './before.js';
-import type { Ready } from './before.js';
 import { callAsMade } from './copied.js';
 import { pending } from './earlier.js';
 import type {
@@ -29,7 +28,7 @@ import type {
   GuardTrouble,
 } from './guard.messages.js';
 import { calledOff, hearing, objection, textOf, trouble, unlessCalledOff, withoutEffect } from './objections.js';
-import type { Situation, Stop } from './objections.js';
+import type { Numbered, Situation, Stop } from './objections.js';
 import type { ToolFailure } from './failure.decisions.js';
 import { refuseUnusable } from './given.js';
 import { tellLate } from './late.js';
@@ -125,10 +124,11 @@ async function told(situation: Situation): Promise<Run> {
   const { action, options } = situation;
   const ready = await prepare(situation);
   if ('stop' in ready) return { answer: ready.stop, value: null };
-  const taken = await claim(situation, ready);
+  const made = { ...situation, attempt: ready.attempt };
+  const taken = await claim(made);
   if (taken !== null) return { answer: taken.stop, value: null };
   const { performed: outcome, late } = await perform(situation, ready.priorValue);
-  if (late !== null) tellLate(situation, late);
+  if (late !== null) tellLate(made, late);
   const followed = directed(situation, outcome, ready.attempt);
   const { failure: _words, answered, ...ended } = outcome;
   await tell(
@@ -136,7 +136,7 @@ async function told(situation: Situation): Promise<Run> {
     { ...ended, handledAs: followed === null ? null : OUTCOME_OF_DIRECTIVE[followed.directive.do] },
     options,
   );
-  if (outcome.outcome === 'failed') await withoutEffect(action, options);
+  if (outcome.outcome === 'failed') await withoutEffect(made);
   return {
     answer: {
       kind: outcome.outcome,
@@ -201,7 +201,8 @@ function directed(
 const ATTEMPTS_MAX = 3;
 
 /** Makes durable, last before the call, that it is made; a read leaves nothing, and is made every time (A8). */
-async function claim({ action, options }: Situation, { attempt }: Ready): Promise<Stop | null> {
+async function claim(made: Numbered): Promise<Stop | null> {
+  const { action, options, attempt } = made;
   if (options.claims === undefined || !hasSideEffects(options.contract)) return null;
   try {
     const answer = await options.claims.claim({ id: mutationOf(action), attempt, workerId: action.agentId });
@@ -213,7 +214,7 @@ async function claim({ action, options }: Situation, { attempt }: Ready): Promis
     return stopped;
   } catch (cause) {
     const stopped = objection(options, trouble('CLAIM_UNAVAILABLE', textOf(cause)));
-    if (stopped !== null) await withoutEffect(action, options);
+    if (stopped !== null) await withoutEffect(made);
     return stopped;
   }
 }

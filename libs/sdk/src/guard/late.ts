@@ -2,7 +2,7 @@
 //
 // Boundary: waits in the background, and tells. Whoever called was answered `uncertain`, and hears it from the record.
 import { textOf, trouble, withoutEffect } from './objections.js';
-import type { Situation } from './objections.js';
+import type { Numbered } from './objections.js';
 import type { Performed } from './perform.js';
 import { counted } from './same-effect.js';
 
@@ -11,14 +11,15 @@ import { counted } from './same-effect.js';
  *
  * Shape: the call counts as one that is under way until then, also for a connection that closes.
  */
-export function tellLate({ action, options }: Situation, late: Promise<Performed>): void {
+export function tellLate(made: Numbered, late: Promise<Performed>): void {
+  const { action, options } = made;
   const telling = counted(action, options, async () => {
     try {
       const { failure: _words, answered: _answered, ...ended } = await late;
       // So it was told when it was given up.
       if (ended.outcome === 'uncertain') return;
       await options.producer.toolExecuted(action, { ...ended, handledAs: null });
-      if (ended.outcome === 'failed') await withoutEffect(action, options);
+      if (ended.outcome === 'failed') await withoutEffect(made);
     } catch (cause) {
       options.onTrouble?.(trouble('OUTCOME_NOT_PUBLISHED', textOf(cause)));
     }

@@ -21,6 +21,14 @@ export interface Situation {
   readonly options: GuardOptions;
 }
 
+/** The same, once it is known which attempt of its effect it is. */
+export interface Numbered extends Situation {
+  readonly attempt: number;
+}
+
+/** What was reserved, and by which attempt. */
+type Reserved = Pick<Numbered, 'action' | 'options' | 'attempt'>;
+
 /** Why a call stops here, as its caller hears it. */
 export interface Stop {
   readonly stop: GuardedResult;
@@ -60,17 +68,17 @@ export async function unlessCalledOff<Found>(
 }
 
 /** Gives back what was reserved, unless it is reserved for another call of the same effect as well (E1). A reservation that stays is cautious, and visible: the caller's answer does not wait on it. */
-export async function giveBack(action: Action, options: GuardOptions): Promise<void> {
+export async function giveBack({ action, options, attempt }: Reserved): Promise<void> {
   const { budget, contract } = options;
   const reserving = reservationOf(action, contract, null);
   if (budget !== undefined && reserving.kind === 'reserve' && sharedWith(action, options) === null)
-    await budget.release(reserving.request);
+    await budget.release({ ...reserving.request, attempt });
 }
 
 /** A call whose intent is told certainly had no effect: what was reserved for it is given back. */
-export async function withoutEffect(action: Action, options: GuardOptions): Promise<void> {
-  letsGo(action, options);
-  await giveBack(action, options);
+export async function withoutEffect(reserved: Reserved): Promise<void> {
+  letsGo(reserved.action, reserved.options);
+  await giveBack(reserved);
 }
 
 /** Options whose listener takes no call with it: one that was made is told of, whatever becomes of a log. */

@@ -10,7 +10,7 @@ import type { Json } from '@recourse/kernel';
 import { unfitFor } from '../producer/fitting.js';
 import { copyOf } from './copied.js';
 import { giveBack, objection, textOf, trouble } from './objections.js';
-import type { Situation, Stop } from './objections.js';
+import type { Numbered, Situation, Stop } from './objections.js';
 import { sharedWith } from './same-effect.js';
 import type { ForwardContext } from './guard.messages.js';
 import { verdictFor } from './verdict.decisions.js';
@@ -28,8 +28,8 @@ const NOTHING_STAGED: Staged = { stagedRef: null };
 type Attempted = { readonly stagedRef: string } | { readonly isRefused: boolean; readonly message: string };
 
 /** Stages what the contract reserves; `isLeft` says that the ledger lets the effect go. */
-export async function stage(situation: Situation, isLeft: boolean): Promise<Stop | Staged> {
-  const { tool, action, options } = situation;
+export async function stage(situation: Numbered, isLeft: boolean): Promise<Stop | Staged> {
+  const { tool, options } = situation;
   if (!isLeft || options.contract.techniques?.reservation !== true) return NOTHING_STAGED;
   const staged: Attempted =
     tool.stage === undefined
@@ -43,7 +43,7 @@ export async function stage(situation: Situation, isLeft: boolean): Promise<Stop
     options.onTrouble?.(trouble('STAGE_UNCERTAIN', staged.message));
     return { stagedRef: null, isUnknown: true };
   }
-  await giveBack(action, options);
+  await giveBack(situation);
   return (
     objection(options, trouble(tool.stage === undefined ? 'STAGE_MISSING' : 'STAGE_REFUSED', staged.message)) ??
     NOTHING_STAGED

@@ -186,8 +186,10 @@ export interface Reservation {
   readonly awaited?: AwaitedApproval | null;
   /** By when it is settled or given back before a person is asked, epoch milliseconds; null when nobody has to, and once a person was asked. */
   readonly settle_by: number | null;
-  /** It was given back before and asked for anew: for another call. Absent until then, and in rows older than this. */
-  readonly again?: boolean;
+  /** Which attempt asked for it last; absent where nobody counts, which is the first. */
+  readonly attempt?: number | null;
+  /** When it was asked for anew, for another call than before, epoch milliseconds. Absent until then. */
+  readonly again?: number;
 }
 
 /** A ceiling that somebody would raise. */

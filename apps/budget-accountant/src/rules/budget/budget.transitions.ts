@@ -17,6 +17,7 @@ export type ReservationPhase = (typeof RESERVATION_PHASES)[number];
 export const RESERVATION_EVENTS = [
   'Reserved',
   'Escalated',
+  'Retried',
   'Approved',
   'Denied',
   'Settled',
@@ -42,12 +43,13 @@ export const RESERVATION_ENDS: readonly ReservationPhase[] = ['refunded'];
  * A compensation that nobody reserved is debited within the ceilings: whoever agreed to the recovery agreed to it. A person's
  * word about an overrun changes no phase: what was executed stays debited. That nobody was asked before an effect is found out
  * afterwards: also where it was an overrun, or was taken back. A given-back reservation may be
- * asked for anew, since effect keys outlive retries.
+ * asked for anew, since effect keys outlive retries; a later attempt goes on with one that stands.
  */
 export const RESERVATION_PHASE_AFTER = {
   absent: {
     Reserved: 'reserved',
     Escalated: 'escalated',
+    Retried: null,
     Approved: null,
     Denied: null,
     Settled: null,
@@ -59,6 +61,7 @@ export const RESERVATION_PHASE_AFTER = {
   reserved: {
     Reserved: null,
     Escalated: null,
+    Retried: 'reserved',
     Approved: null,
     Denied: null,
     Settled: 'settled',
@@ -70,6 +73,7 @@ export const RESERVATION_PHASE_AFTER = {
   escalated: {
     Reserved: null,
     Escalated: null,
+    Retried: 'escalated',
     Approved: 'reserved',
     Denied: 'denied',
     Settled: null,
@@ -81,6 +85,7 @@ export const RESERVATION_PHASE_AFTER = {
   denied: {
     Reserved: null,
     Escalated: null,
+    Retried: null,
     Approved: null,
     Denied: null,
     Settled: null,
@@ -92,6 +97,7 @@ export const RESERVATION_PHASE_AFTER = {
   settled: {
     Reserved: null,
     Escalated: null,
+    Retried: null,
     Approved: null,
     Denied: null,
     Settled: null,
@@ -103,6 +109,7 @@ export const RESERVATION_PHASE_AFTER = {
   overrun: {
     Reserved: null,
     Escalated: null,
+    Retried: null,
     Approved: 'overrun',
     Denied: 'overrun',
     Settled: null,
@@ -114,6 +121,7 @@ export const RESERVATION_PHASE_AFTER = {
   released: {
     Reserved: 'reserved',
     Escalated: 'escalated',
+    Retried: null,
     Approved: null,
     Denied: null,
     Settled: null,
@@ -125,6 +133,7 @@ export const RESERVATION_PHASE_AFTER = {
   refunded: {
     Reserved: null,
     Escalated: null,
+    Retried: null,
     Approved: 'refunded',
     Denied: 'refunded',
     Settled: null,

@@ -2,12 +2,13 @@
 import { briefOf, debitsOf, isUnsaid, reservationId } from '@recourse/contract';
 import type { BriefTerms, Contract } from '@recourse/contract';
 import { isAmong, personKey } from '@recourse/kernel';
-import type { BodyOf, CommandEnvelope, ContractTerms, Debit, Excess } from '@recourse/messages';
+import type { BodyOf, ContractTerms, Debit, Excess } from '@recourse/messages';
+import { isGivenBackLate, laterAttempt } from './attempts.decisions.js';
 import { ceilingExcess, excessOf, inUnit, uncountedExcess, windowAt } from './bounds.decisions.js';
 import type { Bounds } from './bounds.decisions.js';
 import { escalationIdOf, partiesOf, rejected, unfitAmounts } from './budget.decider.js';
 import { LAST_RESORT_ROLE } from './budget.messages.js';
-import type { BudgetAnswer, BudgetCommand, EscalationPolicy, Reservation } from './budget.messages.js';
+import type { BudgetAnswer, BudgetCommand, BudgetRecord, EscalationPolicy, Reservation } from './budget.messages.js';
 import { holds, isTooLarge } from './sums.decisions.js';
 
 /** What a reservation is decided on, beside the command. */
@@ -65,7 +66,7 @@ function reserved(
   { bounds, terms, policy, isCompensation, isPosing, subjectId, agentId, forwardApproval }: ReserveFacts,
   debits: readonly Debit[],
 ): BudgetAnswer {
-  const { envelope, run_id, effect_key, capability, agent_id, initiator, objective } = command;
+  const { envelope, run_id, effect_key, capability, agent_id, initiator, objective, attempt } = command;
   const { tenant, principal, command_id } = envelope;
   const id = reservationId(tenant, run_id, effect_key);
   const base = {
@@ -82,6 +83,7 @@ function reserved(
     command_id,
     parties: partiesOf(principal, agent_id, initiator),
     forward_approval: forwardApproval,
+    attempt,
   };
   const posing = isPosing ? [uncountedExcess(capability)] : [];
   const exceeded = [...posing, ...(isCompensation ? ceilingExcess : excessOf)(debits, bounds)];
@@ -121,7 +123,7 @@ function escalated(
 function reservedBefore(
   command: BudgetCommand<'ReserveBudget'>,
   reservation: Reservation,
-  { agentId, askedAbout, isCompensation }: Pick<ReserveFacts, 'agentId' | 'askedAbout' | 'isCompensation'>,
+  { agentId, askedAbout, isCompensation, forwardApproval }: ReserveFacts,
 ): BudgetAnswer {
   const { phase, debits, asked: before = debits, agent_id: reservedFor } = reservation;
   const same =
@@ -136,16 +138,32 @@ function reservedBefore(
   if (phase === 'denied') return rejected('RESERVATION_DENIED', 'nobody let this reservation through');
   const escalation_id = escalationIdOf(reservation.reservation_id);
   const asked = phase === 'escalated' ? { escalation_id, exceeded: askedAbout } : {};
-  return { kind: 'unchanged', phase, outcome: { ...shown(reservation), ...asked } };
+  const outcome = { ...shown(reservation), ...asked };
+  const attempt = laterAttempt(command.attempt, reservation);
+  if (attempt === null) return { kind: 'unchanged', phase, outcome };
+  const by = { attempt, command_id: command.envelope.command_id, forward_approval: forwardApproval };
+  return { kind: 'recorded', outcome, event: retried(reservation, by) };
+}
+
+/** A later attempt goes on with what one before it holds, or is asked about (T1). */
+function retried(
+  { reservation_id, tenant, run_id, effect_key }: Reservation,
+  by: Pick<BodyOf<'recourse.budgets', 'BudgetRetried'>, 'attempt' | 'command_id' | 'forward_approval'>,
+): BudgetRecord {
+  return { type: 'BudgetRetried', body: { reservation_id, tenant, run_id, effect_key, ...by } };
 }
 
 /** Gives back what is reserved for an effect; an escalation that nobody decided is withdrawn. */
-export function decideRelease(asker: CommandEnvelope, reservation: Reservation | null): BudgetAnswer {
+export function decideRelease(
+  { envelope: asker, attempt }: BudgetCommand<'ReleaseReservation'>,
+  reservation: Reservation | null,
+): BudgetAnswer {
   if (reservation === null) return rejected('RESERVATION_UNKNOWN', 'nothing was reserved for this effect');
   if (!isAmong(reservation.parties ?? [], asker) && !asker.roles.includes(LAST_RESORT_ROLE))
     return rejected('RESERVATION_OF_ANOTHER', 'a reservation is given back by whoever made it, or by an administrator');
   const { phase, reservation_id, tenant, run_id, effect_key } = reservation;
-  if (phase === 'released') return { kind: 'unchanged', phase, outcome: shown(reservation) };
+  if (phase === 'released' || isGivenBackLate(attempt, reservation))
+    return { kind: 'unchanged', phase, outcome: shown(reservation) };
   if (phase !== 'reserved' && phase !== 'escalated')
     return rejected('RESERVATION_WRONG_PHASE', `the reservation is ${phase}`, { phase });
   const debits = phase === 'reserved' ? reservation.debits : [];

@@ -1,6 +1,6 @@
 // Decides what an execution, its cancellation or its compensation does to what is counted. Pure.
 import { EXPOSURE, reservationId } from '@recourse/contract';
-import { MARGIN_MS, personKey } from '@recourse/kernel';
+import { personKey } from '@recourse/kernel';
 import type { AwaitedApproval, Brief, Debit, Excess } from '@recourse/messages';
 import type { Bounds } from './bounds.decisions.js';
 import { beyond, excessOf, isMoney, moves, uncountedExcess, unreadExcess, within } from './bounds.decisions.js';
@@ -142,31 +142,6 @@ export function release(reservation: Reservation | null, cause: 'failed' | 'canc
   const { reservation_id, tenant, run_id, effect_key } = reservation;
   const debits = reservation.phase === 'reserved' ? reservation.debits : [];
   return [{ type: 'BudgetReleased', body: { reservation_id, tenant, run_id, effect_key, debits, cause } }];
-}
-
-/** When a call that had no effect began, as its producer says, and when the ledger recorded how it ended; epoch milliseconds. */
-export interface Vain {
-  readonly end: Exclude<ExecutionEnd, 'succeeded'>;
-  readonly beganAt: number;
-  readonly endedAt: number;
-  /** Somebody else found out how it ended: no call is under way by then. */
-  readonly isFoundOut: boolean;
-}
-
-/**
- * May the reservation be that of a later call than the one whose end is heard of? Then it stands.
- *
- * Shape:  the ledger may record a failure, and be heard, long after the next call was reserved. What was reserved anew after it
- *         was given back is therefore freed only by the end of a call that began after that for certain, a clock's tolerance later.
- *         In doubt it stands: whoever reserved it gives it back, or a person does once it is overdue.
- */
-export function mayBeOfLater(reservation: Reservation | null, { end, beganAt, endedAt, isFoundOut }: Vain): boolean {
-  // People are asked about the next call already: it has not begun, so that none that failed is it.
-  if (reservation?.phase === 'escalated') return reservation.again === true && end === 'failed';
-  const reservedAt = reservation?.phase === 'reserved' ? reservation.counted_at : null;
-  if (reservedAt === null) return false;
-  if (reservation?.again !== true || end === 'cancelled') return reservedAt > endedAt + MARGIN_MS;
-  return reservedAt + MARGIN_MS > (isFoundOut ? endedAt : beganAt);
 }
 
 /** Was another capability or subject executed than was reserved? What caps it was asked about nothing of that. */

@@ -193,7 +193,8 @@ function toldBy({ fields }: Verb, given: Asked): Doc {
   return Object.fromEntries(fields.map((field) => [field.name, valueOf(field, given[field.name])]));
 }
 
-function valueOf({ kind, nullable }: VerbField, value: unknown): unknown {
+/** A deletion says nothing. */
+function valueOf({ kind, nullable }: VerbField, value: unknown = null): unknown {
   if (value === null && nullable) return null;
   if (kind === 'json') return plainPayload(value as Json); // as anyJson took it
   return kind === 'hash' && typeof value === 'string' ? Buffer.from(value, 'hex') : value;

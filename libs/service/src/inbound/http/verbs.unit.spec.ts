@@ -218,7 +218,7 @@ describe('a verb about a thing', () => {
   it('may be a deletion, which says nothing but its path', async () => {
     const { status, one, record } = await post('/v1/reservations/s');
     expect([status, one?.key, one?.body]).toEqual([200, 'acme', { reservation_id: 's' }]);
-    expect(record).toEqual({ envelope: ENVELOPE, run_id: 'run-1', effect_key: 'e' });
+    expect(record).toEqual({ envelope: ENVELOPE, run_id: 'run-1', effect_key: 'e', attempt: null });
   });
 
   it('is of the tenant that is named where several have a thing of its id, and is not sent where none is', async () => {
