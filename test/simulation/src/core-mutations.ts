@@ -12,6 +12,7 @@ import type {
 } from '@recourse/event-log';
 
 export const MUTATIONS = 'recourse.mutations';
+export const BUDGETS = 'recourse.budgets';
 export const RECOVERIES = 'recourse.recoveries';
 
 /** Changes what evolve writes, in one log. */

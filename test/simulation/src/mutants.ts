@@ -19,7 +19,7 @@ import { CONSUMER_MUTANTS } from './consumer-mutants.js';
 import { ERASURE_MUTANTS } from './erasure-mutants.js';
 import { LINEAGE_MUTANTS } from './lineage-mutants.js';
 import type { Bias } from './bias.js';
-import { answering, asking, deciding, evolving, MUTATIONS, reading, RECOVERIES } from './core-mutations.js';
+import { answering, asking, BUDGETS, deciding, evolving, MUTATIONS, reading, RECOVERIES } from './core-mutations.js';
 import { LEG_MUTANTS } from './leg-mutants.js';
 import { LOOP_MUTANTS } from './loop-mutants.js';
 import { MEMBER_MUTANTS } from './member-mutants.js';
@@ -184,6 +184,10 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       core: (core) => asking(core, RECOVERIES, (context) => ({ ...context, state: unordered(context.state) })),
     },
     bias: { stories: { ...STORIES, undo: 20, person: 40 } },
+  },
+  'later-attempt': {
+    mutation: { core: (core) => evolving(core, BUDGETS, ({ again: _again, ...doc }) => doc) },
+    bias: { stories: { ...STORIES, retry: 30 } },
   },
   'undo-partial': { mutation: { core: (core) => partly(core) }, bias: { stories: { ...STORIES, undo: 20 } } },
   advanced: {

@@ -77,6 +77,7 @@ describe('the checker', () => {
       'inbox-late',
       'judged-at',
       'key-lifetime',
+      'later-attempt',
       'leg-again',
       'leg-claim',
       'leg-goes-on',

@@ -10,6 +10,7 @@ import type { EffectKind, RegisteredContract } from './contracts.js';
 import { Outside } from './outside.js';
 import type { Caller } from './outside.js';
 import type { Random } from './random.js';
+import { madeAgain } from './retries.js';
 import { Sagas } from './sagas.js';
 import type { World } from './world.js';
 import { PARTITIONS } from './world.js';
@@ -28,6 +29,7 @@ export type StoryKind =
   | 'execute_again'
   | 'execute_otherwise'
   | 'execute_late'
+  | 'retry'
   | 'declare'
   | 'invalidate'
   | 'reaffirm'
@@ -62,6 +64,8 @@ export const STORIES: StoryWeights = {
   execute_again: 3,
   execute_otherwise: 2,
   execute_late: 2,
+  // Where a bias asks for it: any weight makes another world of each seed that a spec names.
+  retry: 0,
   declare: 6,
   invalidate: 9,
   reaffirm: 5,
@@ -115,6 +119,7 @@ export class Stories {
   #executed: Told[] = [];
   #stated: Statement[] = [];
   #count = 0;
+  readonly #asked = new Map<string, number>();
 
   constructor(
     private readonly world: World,
@@ -178,6 +183,9 @@ export class Stories {
     },
     execute_late: () => {
       void this.#execute(this.#random.between(500, 12_000));
+    },
+    retry: () => {
+      void this.#retry();
     },
     execute_again: () => {
       this.#again((told) => told.body);
@@ -346,6 +354,13 @@ export class Stories {
       event_id: this.#id('resolved'),
       outcome: 'succeeded',
     });
+  }
+
+  async #retry(): Promise<void> {
+    const tenant = this.#tenant();
+    const told = this.#transaction(tenant, this.#run(tenant), 'refund', [], { on_failure: 'keep' });
+    await madeAgain(this.world, this.outside, told);
+    this.#executed.push(told);
   }
 
   /** An effect and one that is linked to it, in either order, mostly taken back: the second needs the receipt of the first. */
@@ -586,8 +601,17 @@ export class Stories {
         values: [{ amount_minor, currency: 'EUR' }],
         subject_ref: about?.effect_key ?? null,
         reach: null,
+        attempt: about === null ? null : this.#attemptOf(about),
       },
     );
+  }
+
+  /** Whoever asks for an effect once more does so for its next attempt. */
+  #attemptOf({ tenant, run_id, effect_key }: ToolExecuted): number {
+    const key = mutationId(tenant, run_id, effect_key);
+    const attempt = (this.#asked.get(key) ?? 0) + 1;
+    this.#asked.set(key, attempt);
+    return attempt;
   }
 
   async #openBudget(tenant: string, scope: 'run' | 'tenant', scope_id: string, ceiling_minor: number): Promise<void> {

@@ -1,9 +1,11 @@
 // P8: no reservation exceeds a ceiling or a cap, in any unit; what nobody reserved is debited in full. Counted anew from the log alone.
-import { CLASS_WEIGHTS, weighted } from '@recourse/contract';
+// What an attempt was told that it holds, nothing that ended before it asked takes away.
+import { CLASS_WEIGHTS, reservationId, weighted } from '@recourse/contract';
 import type { Contract } from '@recourse/contract';
 import type { Debit, Money } from '@recourse/messages';
+import { mutationId } from '@recourse/sdk';
 import { contractsOf } from '../contracts.js';
-import { broken, eachMember, groupBy, nested, number, ofType, text } from './history.js';
+import { broken, eachMember, groupBy, nested, number, ofType, text, wireOf } from './history.js';
 import type { Fields, History, LogRecord } from './history.js';
 
 const BUDGETS = 'recourse.budgets';
@@ -17,6 +19,7 @@ export function checkBudgets(history: History): void {
       new Map(contracts.map(({ name, contract }) => [name, contract])),
     );
   checkDebits(history, new Map(contracts.map(({ digest, contract }) => [digest.toString('hex'), contract])));
+  checkKept(history);
 }
 
 /** What a reservation counts for, and where. */
@@ -212,4 +215,52 @@ function checkDebits(history: History, contracts: ReadonlyMap<string, Contract>)
   for (const { body } of ofType(history, 'recourse.mutations', 'CompensationsExecuted'))
     if (body['execution_state'] === 'succeeded')
       costs(text(body, 'compensation_id'), body['value'], undefined, CLASS_WEIGHTS.irreversible);
+}
+
+/** A later attempt that was told that its effect is reserved, or asked about, and when. */
+interface Holder {
+  readonly attempt: number;
+  readonly at: number;
+}
+
+/** What a later attempt holds is freed by no failure of a call that had begun before it asked. */
+function checkKept(history: History): void {
+  const asked = new Map(
+    wireOf(history, 'recourse.budget-commands', 'ReserveBudget')
+      .filter(({ body }) => number(body, 'attempt') > 1)
+      .map(({ body }) => [text(nested(body, 'envelope'), 'command_id'), body]),
+  );
+  const failures = groupBy(
+    ofType(history, 'recourse.mutations', 'MutationRecorded').filter(
+      ({ body }) => body['execution_state'] === 'failed',
+    ),
+    ({ body }) => text(body, 'mutation_id'),
+  );
+  const holders = new Map<string, Holder>();
+  for (const { type, body, decidedAt } of history.logs[BUDGETS] ?? []) {
+    const ask = type === 'CommandAnswered' ? asked.get(text(body, 'command_id')) : undefined;
+    if (ask !== undefined && isHeld(body)) {
+      const { tenant } = nested(ask, 'envelope');
+      const id = reservationId(String(tenant), text(ask, 'run_id'), text(ask, 'effect_key'));
+      const attempt = number(ask, 'attempt');
+      if (attempt > (holders.get(id)?.attempt ?? 1)) holders.set(id, { attempt, at: decidedAt });
+    }
+    if (type !== 'BudgetReleased') continue;
+    const id = text(body, 'reservation_id');
+    const at = holders.get(id)?.at;
+    holders.delete(id);
+    const ended = failures.get(mutationId(text(body, 'tenant'), text(body, 'run_id'), text(body, 'effect_key'))) ?? [];
+    if (at !== undefined && body['cause'] === 'failed' && !ended.some((failure) => isAfter(failure, at)))
+      broken(history, 'P8', 'kept', `${id} was freed by a call that failed before its holder asked`);
+  }
+}
+
+function isHeld(answered: Fields): boolean {
+  const { phase } = JSON.parse(text(answered, 'answer')) as Fields;
+  return phase === 'reserved' || phase === 'escalated';
+}
+
+/** Did the call that failed begin, or did somebody find out that it had failed, after this? */
+function isAfter({ body, decidedAt }: LogRecord, at: number): boolean {
+  return number(nested(body, 'ref'), 'committed_at') > at || (body['found_out'] !== null && decidedAt > at);
 }
