@@ -64,6 +64,7 @@ export function askingOf({ index, tenant, run, effect }: Ask, capability: string
       values: ASKED,
       subject_ref: `order/${String(index)}`,
       reach: null,
+      attempt: null,
       agent_id: agent,
       initiator: 'asha',
       objective: 'serve the customer',

@@ -93,6 +93,7 @@ describe('the checker', () => {
       'member-fallen',
       'member-moved',
       'member-planned',
+      'member-rolled-back',
       'member-settled',
       'observer-asked-once',
       'observer-silent',
