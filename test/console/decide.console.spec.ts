@@ -288,7 +288,7 @@ describe('the console', () => {
       await send.click();
       await window.getByText('CONSOLE_AWAY').waitFor();
       // Behind the window the page has read by now what the undo made of the run.
-      await page.getByText('are under way already').waitFor();
+      await page.getByText('is under way already').waitFor();
       expect(await window.getByRole('alert').allTextContents()).toEqual([expect.stringContaining('CONSOLE_AWAY')]);
       await send.click();
       await window.waitFor({ state: 'hidden' });
