@@ -6,7 +6,7 @@ import { asking, deciding, deriving, hearing, MUTATIONS } from './core-mutations
 import type { Mutation } from './mutation.js';
 
 /** Many commits that are made from each other, and many triggers. */
-const SPREADING: Bias = { stories: { commit: 60, trigger_commit: 12, person: 14 } };
+export const SPREADING: Bias = { stories: { commit: 60, trigger_commit: 12, person: 14 } };
 const BOUNDED: Bias = { profile: { boundMs: 2_500 }, ...SPREADING };
 
 /** The rules, by name. */

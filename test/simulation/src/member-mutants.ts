@@ -2,12 +2,11 @@
 import type { Decided, Derived, Doc, ServiceCore } from '@recourse/event-log';
 import type { Bias } from './bias.js';
 import { deriving, hearing, MUTATIONS, RECOVERIES } from './core-mutations.js';
+import { SPREADING } from './lineage-mutants.js';
 import type { Mutation } from './mutation.js';
 
 /** Many runs of several effects that are taken back together. */
 const TOGETHER: Bias = { stories: { saga: 40, person: 40 } };
-/** Many commits that are made from each other, and many triggers. */
-const SPREADING: Bias = { stories: { commit: 60, trigger_commit: 12, person: 14 } };
 
 /** The rules, by name. */
 export const MEMBER_MUTANTS: Readonly<Record<string, { readonly mutation: Mutation; readonly bias: Bias }>> = {
