@@ -10,7 +10,7 @@
 //   I4. A probe only collects: nothing it decides is kept.
 import { sha256 } from '@recourse/chain';
 import { findStorageProblem, InvariantViolation, partitionForKey, WIRE_RECORD_BYTES_MAX } from '@recourse/kernel';
-import { verifyCommand } from './command-signature.js';
+import { unreadIn, verifyCommand } from './command-signature.js';
 import { COMMAND_KIND, LOOP_COMMANDS, READING_COMMAND, evolveAny } from './fold.js';
 import type { QueueItem } from './queue-item.js';
 import { Lacking, Lacks } from './lacks.js';
@@ -65,6 +65,8 @@ import type {
 } from './service-core.js';
 import type { StoredCursor } from './store.port.js';
 
+const newer = (at: string): string =>
+  `it says ${at}, of which this build reads nothing: its edge is newer; redrive it once this service is, too`;
 const UNSIGNED = 'the envelope does not carry the signature of an edge of ours';
 const PROGRESS_KEY = 'progress';
 /** The answer to a command about parked records, with room to spare. */
@@ -476,10 +478,11 @@ export class BatchRun {
     if (edgeKey === null) return null;
     const signature = envelope.signature as Buffer;
     if (signature.length === 0) return { reason: 'COMMAND_UNSIGNED', detail: UNSIGNED };
-    const command = { topic: input.topic, type: fullNameOf(input.topic, input.type), body: input.body };
-    return verifyCommand(edgeKey, command, signature)
-      ? null
-      : { reason: 'COMMAND_SIGNATURE_INVALID', detail: UNSIGNED };
+    const body = (input.asWritten?.() ?? input.body) as Doc; // what a decoder makes of a record
+    const command = { topic: input.topic, type: fullNameOf(input.topic, input.type), body };
+    if (!verifyCommand(edgeKey, command, signature)) return { reason: 'COMMAND_SIGNATURE_INVALID', detail: UNSIGNED };
+    const unread = unreadIn(body, input.body);
+    return unread === null ? null : { reason: 'COMMAND_NEWER', detail: newer(unread) };
   }
 
   /** Same id, same body: nothing more. Other body: a conflict on record, under an id of its own. */

@@ -2,6 +2,8 @@
 //
 //   signature = HMAC-SHA-256(edge key, canonical JSON of {topic, type, body}), body with its envelope minus `signature`,
 //               bytes as {"hex": <lower-case hex>}
+//
+// An edge signs what its own schema says: of another build's command, whoever checks takes the body as it was written.
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '@recourse/kernel';
@@ -49,3 +51,32 @@ function readable(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, readable(member)]));
 }
+
+/**
+ * Where what an edge of another build wrote says something that this one reads nothing of; null where it does not.
+ *
+ * Shape: JSON pointer of the first such member. Null, an empty list and an empty map say nothing. Pure.
+ */
+export function unreadIn(written: unknown, read: unknown, at = ''): string | null {
+  if (Array.isArray(written) && Array.isArray(read)) return firstUnread(written.entries(), read, at);
+  if (!isMembers(written) || !isMembers(read)) return null;
+  return firstUnread(Object.entries(written), read, at);
+}
+
+function firstUnread(written: Iterable<[string | number, unknown]>, read: object, at: string): string | null {
+  for (const [name, said] of written) {
+    const path = `${at}/${name}`;
+    if (!(name in read)) {
+      if (!saysNothing(said)) return path;
+      continue;
+    }
+    const unread = unreadIn(said, (read as Readonly<Record<string | number, unknown>>)[name], path);
+    if (unread !== null) return unread;
+  }
+  return null;
+}
+
+const saysNothing = (said: unknown): boolean => said === null || (isMembers(said) && Object.keys(said).length === 0);
+
+const isMembers = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !(value instanceof Uint8Array);

@@ -1,5 +1,5 @@
 import { describe, it, expect } from '@jest/globals';
-import { signCommand, verifyCommand } from './command-signature.js';
+import { signCommand, unreadIn, verifyCommand } from './command-signature.js';
 
 const KEY = Buffer.alloc(32, 7);
 const COMMAND = {
@@ -48,5 +48,27 @@ describe('a signed command', () => {
   it('does not let bytes pass for text', () => {
     const bytes = { ...COMMAND, body: { ...COMMAND.body, step_id: Buffer.from('s') } };
     expect(signCommand(KEY, bytes).equals(signCommand(KEY, COMMAND))).toBe(false);
+  });
+});
+
+describe('what an edge of another build wrote', () => {
+  const READ = {
+    envelope: { principal: 'dana', accounts: [] },
+    steps: [{ id: 's' }],
+    digest: Buffer.alloc(2),
+    reason: null,
+  };
+
+  it.each<[string, unknown, string | null]>([
+    ['the same', READ, null],
+    ['less', { envelope: { principal: 'dana' }, steps: [{ id: 's' }], digest: Buffer.alloc(2) }, null],
+    ['more that says nothing', { ...READ, limit: null, others: [], terms: {} }, null],
+    ['more', { ...READ, limit: 5 }, '/limit'],
+    ['more, which is false', { ...READ, lasting: false }, '/lasting'],
+    ['more of a member', { ...READ, envelope: { ...READ.envelope, purpose: 'audit' } }, '/envelope/purpose'],
+    ['more of one of many', { ...READ, steps: [{ id: 's', limit: 5 }] }, '/steps/0/limit'],
+    ['more octets', { ...READ, more: Buffer.alloc(1) }, '/more'],
+  ])('%s', (_what, written, unread) => {
+    expect(unreadIn(written, READ)).toBe(unread);
   });
 });

@@ -32,6 +32,7 @@ export const BATCH_UNREADABLE = 'BATCH_UNREADABLE';
 
 /** Reasons that say nothing about later records of the key: they do not hold it up. */
 const NOT_BLOCKING: ReadonlySet<string> = new Set([
+  'COMMAND_NEWER',
   'COMMAND_SIGNATURE_INVALID',
   'COMMAND_UNSIGNED',
   'PAYLOAD_SEALED',

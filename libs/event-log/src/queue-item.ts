@@ -3,7 +3,7 @@ import { readHead, readRecord } from '@recourse/chain';
 import type { Head } from '@recourse/chain';
 import type { FetchedRecord, Unreadable } from '@recourse/kafka';
 import type { Speaker } from '@recourse/kernel';
-import type { Codecs } from '@recourse/messages';
+import type { Codecs, DecodedRecord } from '@recourse/messages';
 import { muteProblem, recordsOf, shortName, speakerProblem } from '@recourse/messages';
 import { LOOP_COMMANDS } from './fold.js';
 import { BATCH_UNREADABLE } from './parking.decisions.js';
@@ -90,11 +90,12 @@ export function badItem(cursor: StoredCursor, at: Placed, { reason, detail }: Pr
 export function inputOf(
   source: RecordInput['source'],
   { raw, topic, partition }: Omit<Placed, 'raw'> & { readonly raw: Pick<FetchedRecord, 'offset' | 'key'> },
-  { type, body }: { readonly type: string; readonly body: unknown },
+  { type, body, asWritten }: Pick<DecodedRecord, 'type' | 'body' | 'asWritten'>,
   { seq, hash }: Pick<RecordInput, 'seq' | 'hash'>,
 ): RecordInput {
   const key = raw.key?.toString('utf8') ?? '';
-  return { source, topic, partition, offset: raw.offset, key, type, body: body as Doc, seq, hash }; // what a decoder makes of a record
+  const input = { source, topic, partition, offset: raw.offset, key, type, body: body as Doc, seq, hash }; // what a decoder makes of a record
+  return asWritten === undefined ? input : { ...input, asWritten };
 }
 
 /** Place of what a wire carries: none. */

@@ -92,6 +92,8 @@ export interface RecordInput {
   /** Short record name, e.g. `ToolExecuted`. */
   readonly type: string;
   readonly body: Doc;
+  /** The body in the shape of its writer's schema, where that is not ours. */
+  readonly asWritten?: () => unknown;
   /** Chain position in its log; 0 for a wire. */
   readonly seq: number;
   /** Hash of the record in its log; zeros for a wire. */

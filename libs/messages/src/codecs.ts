@@ -62,6 +62,8 @@ export interface DecodedRecord {
   readonly type: string;
   readonly fullName: string;
   readonly body: unknown;
+  /** The body in the shape of its writer's schema, where that is not ours: what a signature of its writer is over. */
+  readonly asWritten?: () => unknown;
   readonly schemaId: number;
   /** SHA-256 of the writer schema's Parsing Canonical Form. */
   readonly fingerprint: Buffer;
@@ -107,7 +109,7 @@ interface Known {
   readonly fingerprint: Buffer;
   readonly ours: AvroType;
   /** Undefined where the writer's schema is ours as it is. */
-  readonly resolver: ReturnType<AvroType['createResolver']> | undefined;
+  readonly other: { readonly theirs: AvroType; readonly resolver: ReturnType<AvroType['createResolver']> } | undefined;
 }
 
 /** How values of one schema id are read. */
@@ -162,7 +164,10 @@ function decodedBy(reader: Reader, schemaId: number, value: Buffer): Decoded {
     return { kind: 'foreign', type, fullName, schemaId, fingerprint, payloadOffset: FRAME_SIZE };
   const read = readBody(reader, value);
   if (read.kind === 'bad') return read;
-  return { kind: 'decoded', type, fullName, body: read.body, schemaId, fingerprint, payloadOffset: FRAME_SIZE };
+  const decoded = { type, fullName, body: read.body, schemaId, fingerprint, payloadOffset: FRAME_SIZE };
+  if (reader.other === undefined) return { kind: 'decoded', ...decoded };
+  const { theirs } = reader.other;
+  return { kind: 'decoded', ...decoded, asWritten: (): unknown => theirs.decode(value, FRAME_SIZE).value };
 }
 
 function readerOf(schema: string): Reader {
@@ -181,23 +186,20 @@ function readerOf(schema: string): Reader {
   if (!isOurs(fullName)) return { kind: 'foreign', ...named };
   const ours = ourType(fullName);
   if (ours.equals(theirs)) {
-    const reader: Reader = { kind: 'known', ...named, ours, resolver: undefined };
+    const reader: Reader = { kind: 'known', ...named, ours, other: undefined };
     if (schema === schemaText(fullName)) OUR_READERS.set(schema, reader);
     return reader;
   }
   try {
-    return { kind: 'known', ...named, ours, resolver: ours.createResolver(theirs) };
+    return { kind: 'known', ...named, ours, other: { theirs, resolver: ours.createResolver(theirs) } };
   } catch (cause) {
     return { kind: 'bad', reason: 'SCHEMA_INCOMPATIBLE', detail: textOf(cause) };
   }
 }
 
-function readBody(
-  { ours, resolver }: Known,
-  value: Buffer,
-): BadValue | { readonly kind: 'read'; readonly body: unknown } {
+function readBody({ ours, other }: Known, value: Buffer): BadValue | { readonly kind: 'read'; readonly body: unknown } {
   try {
-    const { value: body, offset } = ours.decode(value, FRAME_SIZE, resolver) as {
+    const { value: body, offset } = ours.decode(value, FRAME_SIZE, other?.resolver) as {
       readonly value: unknown;
       readonly offset: number;
     };

@@ -5,7 +5,7 @@ export { ownerOfLog, recordsOf, shortName } from './catalogue.js';
 export { bodyReader } from './body-reader.js';
 export { createCodecs, recordOf } from './codecs.js';
 export { BodyUnfit } from './writers.js';
-export type { BadReason, Codecs, Decoded, SchemaSource } from './codecs.js';
+export type { BadReason, Codecs, Decoded, DecodedRecord, SchemaSource } from './codecs.js';
 export { schemaIdOf } from '@recourse/chain';
 export { recoveryIdOf, rollbackIdOf } from './ids.js';
 export { lossReader } from './loss-reader.js';

@@ -12,7 +12,7 @@ import {
 import type { Doc, ServiceCore, ServiceRuntime } from '@recourse/event-log';
 import { MemoryBroker, MemoryRegistry } from '@recourse/kafka';
 import { sha256Hex } from '@recourse/kernel';
-import { createCodecs, fellTogether, TOPICS } from '@recourse/messages';
+import { createCodecs, fellTogether, SCHEMAS, TOPICS } from '@recourse/messages';
 import type { Codecs } from '@recourse/messages';
 import { fact } from '@recourse/testing';
 import { readFileSync } from 'node:fs';
@@ -66,6 +66,8 @@ interface Forging {
   readonly topic?: string;
   readonly roles?: readonly string[];
   readonly forged?: Doc;
+  /** What its edge signs in place of what ours would. */
+  readonly said?: Doc;
 }
 
 /** A broker, the orchestrator that checks signatures, and the two logs it reads. */
@@ -126,6 +128,7 @@ class Wires {
       topic = COMMANDS,
       roles = ['approver'],
       forged = {},
+      said = {},
     }: Forging = {},
   ): { readonly id: string; readonly value: Buffer } {
     const body = {
@@ -133,7 +136,8 @@ class Wires {
       ...fields,
     };
     const name = type.includes('.') ? type : `recourse.recoveries.${type}`;
-    const signature = key === null ? Buffer.alloc(0) : signCommand(key, { topic, type: name, body });
+    const signature =
+      key === null ? Buffer.alloc(0) : signCommand(key, { topic, type: name, body: { ...body, ...said } });
     return {
       id,
       value: this.codecs.encode(COMMANDS, name.slice(name.lastIndexOf('.') + 1), {
@@ -142,6 +146,21 @@ class Wires {
         envelope: { ...body.envelope, ...(forged['envelope'] as object), signature },
       }),
     };
+  }
+
+  /** A question as an edge of another build sends it: its schema has these fields, and its bytes end so. */
+  async questionBy(
+    fields: (ours: readonly Doc[]) => readonly Doc[],
+    { said, bytes }: { readonly said: Doc; readonly bytes: (ours: Buffer) => Buffer },
+  ): Promise<{ readonly id: string; readonly value: Buffer }> {
+    const name = 'recourse.recoveries.RequestForwardApproval';
+    const schema = JSON.parse(SCHEMAS[name]) as Doc & { readonly fields: readonly Doc[] };
+    const text = JSON.stringify({ ...schema, fields: fields(schema.fields) });
+    const frame = Buffer.alloc(5);
+    const registry = this.registry.forActor('another build');
+    frame.writeInt32BE(await registry.idOf(`${COMMANDS}-${name}`, text, { register: true }), 1);
+    const { id, value } = this.command(name, 'refund-agent', QUESTIONED, { roles: ['agent'], said });
+    return { id, value: Buffer.concat([frame, bytes(value.subarray(frame.length))]) };
   }
 
   async put(value: Buffer, topic = COMMANDS, key = RUN): Promise<void> {
@@ -497,5 +516,53 @@ describe('a verdict before the effect', () => {
     const given = ['pia', 'olga', 'quinn'].map((by) => wires.command('DecideForwardApproval', by, VERDICT));
     await wires.putAll(given.map(({ value }) => value));
     expect(await Promise.all(given.map(({ id }) => wires.answered(id)))).toEqual([null, null, 'APPROVAL_WRONG_PHASE']);
+  });
+});
+
+describe('a command of an edge of another build', () => {
+  const withoutLast = (fields: readonly Doc[]): readonly Doc[] => fields.slice(0, -1);
+  const withOneMore = (fields: readonly Doc[]): readonly Doc[] => [
+    ...fields,
+    { name: 'limit', type: ['null', 'long'], default: null },
+  ];
+
+  it('which has not a member yet is answered: it signed what it knows', async () => {
+    const question = await wires.questionBy(withoutLast, {
+      said: { rehearsal: undefined },
+      bytes: (ours) => ours.subarray(0, -1),
+    });
+    await wires.put(question.value);
+    expect(await wires.answered(question.id)).toBeNull();
+    expect(await wires.question()).toMatchObject({ phase: 'awaiting' });
+  });
+
+  it('which has a member more, and says nothing in it, is answered', async () => {
+    const question = await wires.questionBy(withOneMore, {
+      said: { limit: null },
+      bytes: (ours) => Buffer.concat([ours, Buffer.from([0])]),
+    });
+    await wires.put(question.value);
+    expect(await wires.answered(question.id)).toBeNull();
+  });
+
+  it('which says more than is read here is parked, and holds nobody up', async () => {
+    const question = await wires.questionBy(withOneMore, {
+      said: { limit: 5 },
+      bytes: (ours) => Buffer.concat([ours, Buffer.from([2, 10])]),
+    });
+    await wires.put(question.value);
+    expect(await wires.parked(1)).toMatchObject([{ reason: 'COMMAND_NEWER', detail: /\/limit/ }]);
+    const good = wires.command('ApproveStep', 'olga', APPROVAL);
+    await wires.put(good.value);
+    expect(await wires.answered(good.id)).toBeNull();
+  });
+
+  it('is believed for what its edge signed alone', async () => {
+    const question = await wires.questionBy(withOneMore, {
+      said: { limit: null },
+      bytes: (ours) => Buffer.concat([ours, Buffer.from([2, 10])]),
+    });
+    await wires.put(question.value);
+    expect(await wires.parked(1)).toMatchObject([{ reason: 'COMMAND_SIGNATURE_INVALID' }]);
   });
 });
