@@ -159,10 +159,13 @@ function checkAgain(history: History, { body, decidedAt }: LogRecord, steps: Rea
   }
 }
 
-/** What a leg undoes, it undoes when all that is ahead of it there is undone: in its order, and nothing behind what failed. */
+/** What a leg undoes, it undoes when all that is ahead of it there is undone, or its worker says so: in its order, and nothing behind what failed. */
 function checkLegs(history: History): void {
-  const { effects } = history.world.provider;
-  const undoneAt = new Map(effects.toReversed().map(({ transactionId, order }) => [transactionId, order]));
+  const { provider, eyes } = history.world;
+  const { effects } = provider;
+  const said = eyes.untruths.filter(({ role }) => role === 'worker');
+  const lastFirst = [...said, ...effects].sort((one, other) => other.order - one.order);
+  const undoneAt = new Map(lastFirst.map(({ transactionId, order }) => [transactionId, order]));
   for (const { type, body } of history.logs[RECOVERIES] ?? []) {
     if (type !== 'LegDispatched') continue;
     const attempt = number(body, 'attempt');
