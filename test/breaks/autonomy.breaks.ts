@@ -434,4 +434,13 @@ export const BREAKS: readonly Break[] = [
     find: '(currency === EXPOSURE && !isExposureOpen(so.budgets))',
     replace: '(currency === EXPOSURE && so.runId === null)',
   },
+  {
+    id: 'd36-incident-by-a-name-of-every-object',
+    requirement: 'D36',
+    spec: CORE,
+    test: `${STRAIGHT} is not changed by a name that every object has, and the log says why`,
+    file: 'apps/budget-accountant/src/rules/autonomy/signal.decider.ts',
+    find: 'return Object.hasOwn(INCIDENTS, signal);',
+    replace: 'return signal in INCIDENTS;',
+  },
 ];

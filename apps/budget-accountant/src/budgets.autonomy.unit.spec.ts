@@ -86,6 +86,7 @@ describe.each(WAYS)('what an agent has earned at a kind of task, $way', ({ isReb
 
   it.each([
     ['a name nobody knows', { signal: 'charm', value: 1 }, 'SIGNAL_UNKNOWN'],
+    ['a name that every object has', { signal: 'constructor', value: null }, 'SIGNAL_UNKNOWN'],
     ['a rung that the agent claims', { signal: 'rung', value: 1 }, 'SIGNAL_DERIVED'],
     ['reversibility', { signal: 'reversibility', value: 1 }, 'SIGNAL_DERIVED'],
     ['no number', { value: Number.NaN }, 'SIGNAL_OUT_OF_RANGE'],

@@ -90,7 +90,7 @@ function isDerived(signal: string): boolean {
 }
 
 function isIncident(signal: string): signal is Incident {
-  return signal in INCIDENTS;
+  return Object.hasOwn(INCIDENTS, signal);
 }
 
 /** A score is a part, an incident has none; NaN is no part of anything. */
