@@ -895,8 +895,8 @@ export interface operations {
             };
             header?: never;
             path: {
-                kind: string;
                 name: string;
+                kind: string;
             };
             cookie?: never;
         };

@@ -6,14 +6,17 @@ import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { BODY_REFUSALS } from '../../edge/body-rules.js';
+import { PROBLEM_TYPE } from '../../edge/problem.js';
+import { openApiSchema } from '../../edge/validate.js';
 import type { LetsIn } from './caller.js';
+import { IDEMPOTENCY_KEY, idSchema } from './routes.js';
 
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css',
   'swagger-ui-bundle.js': 'text/javascript',
 };
 
-const METHODS = ['post', 'put', 'patch', 'delete'] as const;
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const BODY_REFUSED = Object.entries(BODY_REFUSALS)
   .map(([code, { summary }]) => `${code}: ${summary}`)
   .join(' ');
@@ -33,7 +36,7 @@ export function serveDocs(app: NestFastifyApplication, title: string, letsIn: Ex
   fastify.get('/openapi.json', { config }, (_request, reply) =>
     reply
       .type('application/json')
-      .send((document ??= JSON.stringify(withBodyRefusals(SwaggerModule.createDocument(app, about))))),
+      .send((document ??= JSON.stringify(withWhatAllShare(SwaggerModule.createDocument(app, about))))),
   );
   fastify.get('/docs', { config }, (_request, reply) =>
     reply.type('text/html').header('content-security-policy', PAGE_POLICY).send(page(title)),
@@ -46,12 +49,73 @@ export function serveDocs(app: NestFastifyApplication, title: string, letsIn: Ex
   }
 }
 
-/** Adds what every route with a body answers for what the headers of the body say. */
-function withBodyRefusals(document: OpenAPIObject): OpenAPIObject {
-  const operations = Object.values(document.paths).flatMap((path) => METHODS.flatMap((method) => path[method] ?? []));
-  for (const operation of operations)
-    if (operation.requestBody !== undefined) operation.responses['415'] = { description: BODY_REFUSED };
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+
+/** Adds what no route says of itself: the ids of its path, how it refuses, and what comes of a command. */
+function withWhatAllShare(document: OpenAPIObject): OpenAPIObject {
+  for (const [path, item] of Object.entries(document.paths))
+    for (const operation of METHODS.flatMap((method) => item[method] ?? [])) {
+      operation.parameters = [...idsIn(path, operation), ...(operation.parameters ?? [])];
+      Object.assign(operation.responses, answersOf(path, operation));
+    }
+  document.components = { ...document.components, ...SHARED };
   return document;
+}
+
+/** Those of a path that its handler checks itself, so that Nest knows nothing of them. */
+function idsIn(path: string, { parameters = [] }: Operation): NonNullable<Operation['parameters']> {
+  const known = parameters.flatMap((parameter) => ('in' in parameter && parameter.in === 'path' ? parameter.name : []));
+  return [...path.matchAll(/\{(\w+)\}/gu)]
+    .map(([, name = '']) => name)
+    .filter((name) => !known.includes(name))
+    .map((name) => ({ name, in: 'path', required: true, schema: openApiSchema(idSchema(name)) }));
+}
+
+const problemOf = { schema: { $ref: '#/components/schemas/Problem' } };
+const rejections = { type: 'array', items: { $ref: '#/components/schemas/Rejection' } };
+/** What the edge answers where it refuses, and what the log recorded of a command. */
+const SHARED = {
+  schemas: {
+    Problem: {
+      type: 'object',
+      required: ['type', 'title', 'status', 'code', 'detail'],
+      properties: {
+        ...{ type: { type: 'string' }, title: { type: 'string' }, status: { type: 'integer' } },
+        ...{ code: { type: 'string' }, detail: { type: 'string' }, problems: rejections },
+      },
+    },
+    Rejection: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: {
+        ...{ code: { type: 'string' }, message: { type: 'string' }, path: { type: 'string' } },
+        ...{ facts: { type: 'object' }, problems: rejections },
+      },
+    },
+  },
+  responses: {
+    Refused: { description: 'Refused: `code` says why.', content: { [PROBLEM_TYPE]: problemOf } },
+    CommandRefused: {
+      description: 'Refused by the edge, or by what the log recorded: `code` says why.',
+      content: {
+        [PROBLEM_TYPE]: problemOf,
+        'application/json': { schema: { $ref: '#/components/schemas/Rejection' } },
+      },
+    },
+    CommandAnswered: {
+      description: 'What the log recorded of the command; 202, with where to ask later, while that is nothing yet.',
+    },
+  },
+};
+
+function answersOf(path: string, { parameters = [], requestBody }: Operation): Operation['responses'] {
+  const isCommand = parameters.some((parameter) => 'name' in parameter && parameter.name === IDEMPOTENCY_KEY);
+  const isRecorded = isCommand || path === '/v1/commands/{ticket}';
+  return {
+    ...(isRecorded ? { '2XX': { $ref: '#/components/responses/CommandAnswered' } } : {}),
+    ...(requestBody === undefined ? {} : { '415': { description: BODY_REFUSED } }),
+    default: { $ref: `#/components/responses/${isRecorded ? 'CommandRefused' : 'Refused'}` },
+  };
 }
 
 /** The page's files come with Nest's OpenAPI package, wherever npm put them. */

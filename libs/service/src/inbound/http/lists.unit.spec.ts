@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Limits } from '../../edge/limits.js';
-import { Controller, Delete } from '@nestjs/common';
+import { Controller, Delete, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Metrics } from '@recourse/telemetry';
 import { z } from 'zod';
@@ -64,6 +64,11 @@ class CommandsController {
     @Given(shelving) { shelf }: z.infer<typeof shelving>,
   ): Promise<void> {
     send(caller, { httpStatus: 200, body: JSON.stringify({ id, shelf }), location: caller.route });
+    return Promise.resolve();
+  }
+  @Post('things/:id/again')
+  again(@FromCaller() caller: Caller, @Id('id') id: string): Promise<void> {
+    send(caller, { httpStatus: 200, body: id });
     return Promise.resolve();
   }
   @CommandRoute('things/:id', { summary: 'Throws a thing away.', httpStatus: 204, verb: Delete })
@@ -318,6 +323,13 @@ describe('the place of an idempotency key', () => {
   });
 });
 
+interface Documented {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<'get' | 'post', { readonly parameters: unknown; readonly responses: object }>>>
+  >;
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly required: readonly string[] }>> };
+}
+
 describe('the OpenAPI document', () => {
   it('says what the schemas say', async () => {
     const { body } = await call('GET', '/openapi.json');
@@ -358,5 +370,23 @@ describe('the OpenAPI document', () => {
         },
       },
     });
+  });
+
+  it('names the ids of a path by what checks them, and how each route refuses', async () => {
+    const { paths, components } = (await call('GET', '/openapi.json')).body as Documented;
+    const { get: one, post: retry } = { ...paths['/v1/things/{id}'], ...paths['/v1/things/{id}/again'] };
+    const { post: place } = paths['/v1/things/{id}/place'] ?? {};
+    const id = { name: 'id', in: 'path', required: true, schema: { maxLength: 170, minLength: 1 } };
+    for (const operation of [one, retry, place])
+      expect(operation).toMatchObject({
+        parameters: expect.arrayContaining([
+          expect.objectContaining({ ...id, schema: expect.objectContaining(id.schema) }),
+        ]),
+        responses: { default: { $ref: expect.stringMatching(/^#\/components\/responses\/(?:Command)?Refused$/) } },
+      });
+    expect(place?.responses).toMatchObject({ '2XX': {}, default: { $ref: '#/components/responses/CommandRefused' } });
+    expect(one?.responses).not.toHaveProperty('2XX');
+    const { body: problem } = await call('GET', '/v1/things?charm=1');
+    expect(Object.keys(problem as object)).toEqual([...(components.schemas['Problem']?.required ?? []), 'problems']);
   });
 });

@@ -2,7 +2,7 @@
 import { applyDecorators, createParamDecorator, Get, HttpCode, Post } from '@nestjs/common';
 import type { ExecutionContext, Type } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery } from '@nestjs/swagger';
+import { ApiBody, ApiHeader, ApiOperation, ApiQuery } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { idText, openApiSchema, parse, runText } from '../../edge/validate.js';
@@ -14,7 +14,7 @@ const NO_QUERY: QuerySchema = z.strictObject({});
 
 /** A GET: its query is documented and checked member by member, also where nothing of it is read. Its checks come after those of who asks. */
 export function ReadRoute(path: string, summary: string, query: QuerySchema = NO_QUERY): MethodDecorator {
-  const documented = applyDecorators(Get(path), ApiOperation({ summary }), ...idsIn(path), ...membersOf(query));
+  const documented = applyDecorators(Get(path), ApiOperation({ summary }), ...membersOf(query));
   return (target, name, descriptor) => {
     const parameters = parametersOf(target, name);
     if (!parameters.some(isQueried)) Queried(query)(target, name, 1 + Math.max(-1, ...parameters.map(indexOf)));
@@ -65,6 +65,9 @@ export interface CommandRouteOptions {
   readonly verb?: (path: string) => MethodDecorator;
 }
 
+/** Header that only commands take. */
+export const IDEMPOTENCY_KEY = 'Idempotency-Key';
+
 /** A command: it may carry an idempotency key, under which it is repeated and not done again. */
 export function CommandRoute(
   path: string,
@@ -74,19 +77,15 @@ export function CommandRoute(
     verb(path),
     HttpCode(httpStatus),
     ApiOperation({ summary }),
-    ...idsIn(path),
     ApiHeader({
-      name: 'Idempotency-Key',
+      name: IDEMPOTENCY_KEY,
       required: false,
       description: 'Repeats a command instead of giving another.',
+      schema: openApiSchema(idText),
     }),
     ...membersOf(query),
     ...(body === undefined ? [] : [ApiBody({ schema: openApiSchema(body) })]),
   );
-}
-
-function idsIn(path: string): readonly MethodDecorator[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ApiParam({ name, schema: { type: 'string' } }));
 }
 
 /** The query of a request, checked. Errors: EdgeRefusal(INPUT_INVALID). */
@@ -105,13 +104,14 @@ const checkedPart = createParamDecorator(
     parse(schema, requestOf(context)[part]),
 );
 
+/** What an id in a path may be, by its name. */
+export function idSchema(name: string): z.ZodType<string> {
+  return name === 'run_id' ? runText : idText;
+}
+
 /** An id in the path, checked. Errors: EdgeRefusal(INPUT_INVALID). */
 export const Id = createParamDecorator((name: string, context: ExecutionContext): string =>
-  parse(
-    name === 'run_id' ? runText : idText,
-    (requestOf(context).params as Readonly<Record<string, unknown>>)[name],
-    name,
-  ),
+  parse(idSchema(name), (requestOf(context).params as Readonly<Record<string, unknown>>)[name], name),
 );
 
 function requestOf(context: ExecutionContext): FastifyRequest {
