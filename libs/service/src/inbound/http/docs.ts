@@ -27,7 +27,13 @@ const PAGE_POLICY =
 
 /** Adds the routes, for everybody or whoever has a role. They say what there is, not what it holds. */
 export function serveDocs(app: NestFastifyApplication, title: string, letsIn: Exclude<LetsIn, 'row'>): void {
-  const about = new DocumentBuilder().setTitle(`Recourse: ${title}`).setVersion('1').addBearerAuth().build();
+  // Bodies are told by JSON Schema 2020-12, which OpenAPI knows from 3.1 on.
+  const about = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle(`Recourse: ${title}`)
+    .setVersion('1')
+    .addBearerAuth()
+    .build();
   // Made when it is first asked for: a start does not wait for it.
   let document: string | null = null;
   const fastify = app.getHttpAdapter().getInstance();

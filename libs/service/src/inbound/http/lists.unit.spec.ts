@@ -17,7 +17,7 @@ import { listsController } from './lists.js';
 import { CommandRoute, Given, Id } from './routes.js';
 
 const LOG = 'recourse.things';
-const shelving = z.strictObject({ shelf: z.number().int() });
+const shelving = z.strictObject({ shelf: z.number().int(), until: z.number().nullable().default(null) });
 
 const Things = listsController({
   tag: 'things',
@@ -324,6 +324,7 @@ describe('the place of an idempotency key', () => {
 });
 
 interface Documented {
+  readonly openapi: string;
   readonly paths: Readonly<
     Record<string, Readonly<Record<'get' | 'post', { readonly parameters: unknown; readonly responses: object }>>>
   >;
@@ -370,6 +371,12 @@ describe('the OpenAPI document', () => {
         },
       },
     });
+  });
+
+  it('is of the version that knows what its schemas say', async () => {
+    const { openapi, paths } = (await call('GET', '/openapi.json')).body as Documented;
+    expect(JSON.stringify(paths['/v1/things/{id}/place']?.post)).toContain('"type":["number","null"]');
+    expect(openapi).toBe('3.1.0');
   });
 
   it('names the ids of a path by what checks them, and how each route refuses', async () => {
