@@ -116,10 +116,17 @@ export interface DecidedBatch {
   readonly timersWithoutEffect: readonly TimerInput[];
   /** Timers whose decider threw: nothing of them is in the batch. */
   readonly failedTimers: readonly FailedTimer[];
+  /** What deciders threw at records that are parked for it, by the place of the record. */
+  readonly thrown: ReadonlyMap<string, unknown>;
   /** Resends of the material that nobody is owed any more. */
   readonly owedNoMore: readonly OwedAgain[];
   /** Changes made up to each record of the batch, it included. */
   readonly ends: readonly number[];
+}
+
+/** Names the place of a record. */
+export function placeName(topic: string, partition: number, offset: number): string {
+  return `${topic}/${String(partition)}/${String(offset)}`;
 }
 
 export interface FailedTimer {
@@ -175,6 +182,7 @@ export class BatchRun {
   readonly #views: Views;
   readonly #timersWithoutEffect: TimerInput[] = [];
   readonly #failedTimers: FailedTimer[] = [];
+  readonly #thrown = new Map<string, unknown>();
   readonly #owedNoMore: OwedAgain[] = [];
   readonly #ends: number[] = [];
   /** The last part; null while the first is decided. */
@@ -225,6 +233,7 @@ export class BatchRun {
       decided: this.#decided,
       timersWithoutEffect: this.#timersWithoutEffect,
       failedTimers: this.#failedTimers,
+      thrown: this.#thrown,
       owedNoMore: this.#owedNoMore,
       ends: this.#ends.slice(0, this.sealer.accepted.length),
     };
@@ -333,7 +342,10 @@ export class BatchRun {
     const cause = this.#failureOf(() => {
       this.#input(what.input, origin);
     });
-    if (cause !== undefined) this.#park(origin, { reason: 'DECIDER_FAILED', detail: messageOf(cause) });
+    if (cause !== undefined) {
+      this.#thrown.set(placeName(topic, partition, origin.offset), cause);
+      this.#park(origin, { reason: 'DECIDER_FAILED', detail: messageOf(cause) });
+    }
     if (!this.sealer.isOverfull || !isAlone(mark)) return;
     this.#rollback(mark);
     this.#park(origin, TOO_LARGE);

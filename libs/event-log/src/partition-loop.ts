@@ -14,7 +14,7 @@ import type { Codecs, RefusedCount } from '@recourse/messages';
 import { recordsOf } from '@recourse/messages';
 import type { FetchedBatch, Kafka, StampedOffset } from '@recourse/kafka';
 import { BackgroundLoop } from './background.js';
-import { BatchRun } from './batch.js';
+import { BatchRun, placeName } from './batch.js';
 import type { BatchContext, BatchMaterial, BatchResult, DecidedBatch, FailedTimer, OverfullBatch } from './batch.js';
 import type { ViewSet } from './broadcast-view.js';
 import { Cursors, DatabaseClock, Foresight, TurnPace } from './loop-memory.js';
@@ -131,7 +131,14 @@ export type LoopEvent =
       readonly replayed: number;
       readonly voids: readonly StampedOffset[];
     }
-  | { readonly kind: 'parked'; readonly reason: string }
+  /** `thrown`: by its decider, where that is why; else undefined. */
+  | {
+      readonly kind: 'parked';
+      readonly reason: string;
+      readonly topic: string;
+      readonly offset: number;
+      readonly thrown: unknown;
+    }
   | { readonly kind: 'refused'; readonly topic: string; readonly reason: string; readonly records: number }
   | { readonly kind: 'redirected'; readonly topic: string; readonly producer: string | null }
   | { readonly kind: 'accepted'; readonly record: AcceptedRecord; readonly rows: () => readonly ChangedRow[] }
@@ -551,18 +558,18 @@ export class PartitionLoop {
     this.#obligations.sendAgain(resends.filter((again) => !result.owedNoMore.includes(again)));
     this.#obligations.owe(sealer.accepted);
     this.#derived?.offer({ from: { head: sealer.from, offset }, to: this.#log.position, records: sealer.accepted });
-    this.#announce(sealer, result.ends, overlay);
+    this.#announce(sealer, result, overlay);
     const { partition, onLanded } = this.options;
     onLanded?.({ topic: this.#core.log, partition, offset, records: sealer.outgoing });
   }
 
-  #announce(sealer: BatchSealer, ends: readonly number[], overlay: Overlay): void {
+  #announce(sealer: BatchSealer, { ends, thrown }: DecidedBatch, overlay: Overlay): void {
     const { onEvent } = this.options;
     if (onEvent === undefined) return;
     onEvent({ kind: 'appended', records: sealer.outgoing.length });
     for (const [at, record] of sealer.accepted.entries()) {
       onEvent({ kind: 'accepted', record, rows: () => overlay.changed(ends[at - 1] ?? 0, ends[at] ?? 0) });
-      if (record.type === 'RecordParked') onEvent({ kind: 'parked', reason: String(record.body.reason) });
+      if (record.type === 'RecordParked') onEvent(parkedEvent(record, thrown));
       if (record.type === 'RecordRedirected') onEvent(redirectedEvent(record));
       if (record.type === 'RecordsRefused') for (const event of refusedEvents(record)) onEvent(event);
     }
@@ -919,6 +926,12 @@ function clockFailure({ kind, byMs }: Exclude<ClockJudgement, { readonly kind: '
         'CLOCK_AHEAD',
         `database time is ${byMs} ms ahead of this service's clock: correct the one that is wrong`,
       );
+}
+
+function parkedEvent({ body }: AcceptedRecord, thrown: DecidedBatch['thrown']): LoopEvent {
+  const [topic, partition, offset] = [String(body['topic']), Number(body['partition']), Number(body['offset'])];
+  const cause = thrown.get(placeName(topic, partition, offset));
+  return { kind: 'parked', reason: String(body['reason']), topic, offset, thrown: cause };
 }
 
 function redirectedEvent({ body: { topic, producer } }: AcceptedRecord): LoopEvent {

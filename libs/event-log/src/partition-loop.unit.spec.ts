@@ -729,6 +729,11 @@ describe('a record that cannot be taken', () => {
     await world.until('both parked', async () => (await parked()).length === 2);
     expect(await parked()).toEqual(['r1:DECIDER_FAILED', 'r1:BEHIND']);
     await world.until('the other', recorded('r3:3'));
+    const told = world.events.filter((event) => event.kind === 'parked');
+    expect(told.map(({ topic, thrown }) => [topic, thrown instanceof Error && 'stack' in thrown])).toEqual([
+      [WIRE, true],
+      [WIRE, false],
+    ]);
   });
 
   it.each([

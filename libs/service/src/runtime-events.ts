@@ -83,13 +83,15 @@ export function beginCounters(
 function tellSetAside(
   event: Extract<PlacedEvent, { readonly kind: 'parked' | 'redirected' | 'refused' }>,
   metrics: Pick<Metrics, 'count'>,
-  logger: Pick<Logger, 'warn'>,
+  logger: Pick<Logger, 'warn' | 'error'>,
 ): void {
   const { log, partition } = event;
   const at = { log, partition };
   if (event.kind === 'parked') {
-    metrics.count('recordsParked', { log, reason: event.reason });
-    logger.warn({ ...at, reason: event.reason }, 'parked a record');
+    const { reason, topic, offset, thrown: err } = event;
+    metrics.count('recordsParked', { log, reason });
+    if (err === undefined) logger.warn({ ...at, topic, offset, reason }, 'parked a record');
+    else logger.error({ ...at, topic, offset, reason, err }, 'parked a record: a bug, please report it');
   } else if (event.kind === 'redirected') {
     metrics.count('recordsRedirected', { log, topic: event.topic });
     logger.warn({ ...at, topic: event.topic, producer: event.producer }, MISPLACED);

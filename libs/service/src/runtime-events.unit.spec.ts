@@ -38,3 +38,20 @@ describe('a counter that an alert reads', () => {
     expect(told).toEqual([`recourse_records_redirected_total{log="${LOG}",topic="${WIRE}"} 0`]);
   });
 });
+
+describe('a record that is parked', () => {
+  it.each([
+    ['a warning', 'CONTRACT_UNKNOWN', undefined],
+    ['an error with what was thrown', 'DECIDER_FAILED', new TypeError('no member of undefined')],
+  ])('is told as %s, with its place', (_what, reason, thrown) => {
+    const told: object[] = [];
+    const keep = (level: string) => (said: object) => void told.push({ level, ...said });
+    const logger = { ...LOGGER, warn: keep('warn'), error: keep('error') };
+    const event = { kind: 'parked', log: LOG, partition: 1, reason, topic: WIRE, offset: 35, thrown } as const;
+    tell(event, { metrics: new Metrics(), logger, voids: new FirstMet(1_000) });
+    const place = { log: LOG, partition: 1, topic: WIRE, offset: 35, reason };
+    expect(told).toEqual([
+      thrown === undefined ? { level: 'warn', ...place } : { level: 'error', ...place, err: thrown },
+    ]);
+  });
+});
