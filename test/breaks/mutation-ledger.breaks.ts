@@ -3909,4 +3909,13 @@ export const BREAKS: readonly Break[] = [
     find: '?? answeredBefore(standing, to)',
     replace: '?? answeredBefore(undefined, to)',
   },
+  {
+    id: 'a53-next-failure-under-the-id-of-the-first',
+    requirement: 'A53',
+    spec: 'apps/mutation-ledger/src/core/mutations.undo.unit.spec.ts',
+    test: 'a step that fails for good, straight takes along what was done since, where its producer tells of the next failure under the id of the first',
+    file: 'apps/mutation-ledger/src/core/failures.part.ts',
+    find: 'undoIn(state, undo.run_id, undo_id) !== undefined',
+    replace: 'undoIn(state, undo.run_id, undo_id) === null',
+  },
 ];

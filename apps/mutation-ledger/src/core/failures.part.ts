@@ -2,7 +2,7 @@
 //
 // Boundary: finds that a step failed, and what there is to undo; what falls is admitted like every other finding.
 import type { DecideContext } from '@recourse/event-log';
-import { REFS_MAX } from '@recourse/kernel';
+import { deriveId, REFS_MAX } from '@recourse/kernel';
 import type { ExecutionState, ToolExecuted } from '@recourse/messages';
 import { EFFECTS_MAX } from '../rules/mutation/refs.decider.js';
 import type { CancelReason } from '../rules/mutation/mutation.messages.js';
@@ -10,7 +10,9 @@ import { isTriedAgain } from '../rules/mutation/reported.decisions.js';
 import type { Finding, MutationRecord } from '../rules/record.messages.js';
 import { reachOf, undoAfterFailure, undoPart } from '../rules/undo/undo.decider.js';
 import type { FailedStep } from '../rules/undo/undo.decider.js';
+import type { Undo } from '../rules/undo/undo.messages.js';
 import { mutationsIn } from '../rows/mutation.rows.js';
+import { undoIn } from '../rows/rollback.rows.js';
 import { fall } from './falls.part.js';
 import type { FallPolicy } from './falls.part.js';
 
@@ -53,7 +55,15 @@ function undone(
   step: FailedStep & Pick<ToolExecuted, 'on_failure'>,
 ): readonly Finding[] {
   if (step.on_failure === 'keep') return [];
-  const undo = undoAfterFailure(id, step);
+  const undo = begun(context, undoAfterFailure(id, step));
   const before = reachOf(undo, mutationsIn(context.state, step.run_id));
   return before.length === 0 ? [] : undoPart(undo, before, EFFECTS_MAX - REFS_MAX);
+}
+
+/** A producer may tell of the next failure under the event of an earlier one: that begins an undo of its own. */
+function begun({ state }: DecideContext, undo: Undo): Undo {
+  let { undo_id } = undo;
+  for (let nth = 2; undoIn(state, undo.run_id, undo_id) !== undefined; nth += 1)
+    undo_id = deriveId('undo', undo.undo_id, String(nth));
+  return { ...undo, undo_id };
 }

@@ -206,6 +206,23 @@ describe.each(WAYS)('a step that fails for good, $way', ({ isRebuilt }) => {
     },
   );
 
+  it('takes along what was done since, where its producer tells of the next failure under the id of the first', () => {
+    const { run } = ledger({ isRebuilt });
+    run
+      .when(executed(effect('a')), NOW)
+      .when(failing('c', { error_kind: 'REJECTED' }), NOW + 2)
+      .when(executed(effect('b')), NOW + 3)
+      .when(failing('c', { error_kind: 'REJECTED', committed_at: NOW + 4 }), NOW + 5)
+      .then(
+        fact('MutationRecorded', { execution_state: 'failed' }),
+        fact('UndoListed', { mutation_ids: [idOf('b')], is_last: true }),
+        fell({ mutation_id: idOf('b') }),
+      );
+    expect(run.rows('undo').map(({ doc }) => doc['mutation_ids'])).toEqual(
+      expect.arrayContaining([[idOf('a')], [idOf('b')]]),
+    );
+  });
+
   it('takes nothing along while it fails time after time, and counts no more than thirty-two of them', () => {
     const { run } = ledger({ isRebuilt });
     run.when(executed(effect('a')), NOW);
