@@ -10,7 +10,7 @@
 //   sets       fields that the route itself says
 //   offered    phases of the thing in which a person is offered it, and what it `needs` then
 //   command    `recoveries escalate`, with `says` for its help; none where the command line does more than to send it
-// and of `asked` of a field: `max` of a text, `default` over HTTP, `option` and `preset` on the command line.
+// and of `asked` of a field: `max` of a text, `min` of a number, `default` over HTTP, `option` and `preset` on the command line.
 import { fullNameOf, namespaceOf, shortName } from './catalogue.mjs';
 
 const FILE = 'libs/messages/src/generated/verbs.ts';

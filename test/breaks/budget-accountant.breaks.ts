@@ -778,6 +778,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'attempt < 0',
   },
   {
+    id: 'p8-attempt-of-nothing',
+    requirement: 'P8/later-attempt',
+    spec: 'apps/budget-accountant/src/budgets.later-attempts.unit.spec.ts',
+    test: 'an attempt that asks before the failure of the one before it is heard, straight is none that is counted as 0: it is answered, and neither reserves nor gives anything back',
+    file: 'apps/budget-accountant/src/rules/budget/attempts.decisions.ts',
+    find: 'attempt >= FIRST)',
+    replace: 'attempt >= 0)',
+  },
+  {
     id: 'p8-later-attempt-is-another-call',
     requirement: 'P8/later-attempt',
     spec: 'apps/budget-accountant/src/budgets.later-attempts.unit.spec.ts',

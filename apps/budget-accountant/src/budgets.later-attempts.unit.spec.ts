@@ -169,6 +169,25 @@ describe.each(WAYS)('an attempt that asks before the failure of the one before i
       .thenAnswer({ httpStatus: 409, code: 'RESERVATION_CONFLICT' });
   });
 
+  it.each([0, -1, -7])(
+    'is none that is counted as %s: it is answered, and neither reserves nor gives anything back',
+    (attempt) => {
+      const refusal = { httpStatus: 422, code: 'ATTEMPT_INVALID' };
+      const desk = under(100).when(ask(attempt), 1_000).thenNothing().thenAnswer(refusal);
+      expect(desk.rows('reservation')).toEqual([]);
+      desk
+        .when(ask(1), 1_100)
+        .then(fact('BudgetReserved', { attempt: 1 }))
+        .when(releaseOf('a', { command_id: `r${String(attempt)}` }, attempt), 1_200)
+        .thenNothing()
+        .thenAnswer(refusal)
+        .when(ask(attempt), 1_300)
+        .thenNothing()
+        .thenAnswer(refusal);
+      expect(used(desk)).toEqual([100, 100, 100]);
+    },
+  );
+
   it('reserves anew what the one before gave back in time, which says no more than before where nobody counts', () => {
     const desk = under(100)
       .when(ask(1), 1_000)

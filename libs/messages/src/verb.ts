@@ -10,6 +10,8 @@ export interface VerbField {
   readonly nullable: boolean;
   /** Longest text, characters; of a text that is no id. */
   readonly max?: number;
+  /** Least number, where that is not 0. */
+  readonly min?: number;
   /** What it is over HTTP where nobody says it. */
   readonly default?: unknown;
   /** Its option on the command line, such as `--runbook <url>`, and what that is where nobody says it. */

@@ -53,12 +53,14 @@ export const runningText = (lengthMax: number): z.ZodString =>
     .refine(isWellFormed, WELL_FORMED);
 /** What a person writes as a reason. */
 export const reasonText = runningText(2_000);
-/** A number from 0 that a record can hold: the writer of Avro takes none that is not followed by a safe one. */
-export const wholeNumber = z
-  .number()
-  .int()
-  .min(0)
-  .max(Number.MAX_SAFE_INTEGER - 1);
+/** A number from the least one up that a record can hold: the writer of Avro takes none that is not followed by a safe one. */
+export const wholeFrom = (least: number): z.ZodNumber =>
+  z
+    .number()
+    .int()
+    .min(least)
+    .max(Number.MAX_SAFE_INTEGER - 1);
+export const wholeNumber = wholeFrom(0);
 /** Epoch milliseconds of an instant that a calendar has. */
 export const instant = z.number().int().min(0).max(8.64e15);
 export const hashHex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits');

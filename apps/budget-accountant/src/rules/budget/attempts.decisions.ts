@@ -4,10 +4,17 @@
 //   T1. A later attempt goes on with what an earlier one holds or is asked about: it is counted once, and no word of a person is lost.
 //   T2. Nothing of an earlier attempt takes away what a later one holds: neither its failure, however late it is heard, nor its giving back.
 import { MARGIN_MS } from '@recourse/kernel';
-import type { Reservation } from './budget.messages.js';
+import { rejected } from './budget.decider.js';
+import type { BudgetAnswer, Reservation } from './budget.messages.js';
 
 /** Who counts no attempts makes the first. */
 const FIRST = 1;
+
+/** Refuses what counts no attempt, as a wire may say it: null where nobody counts, or from 1. */
+export function unfitAttempt(attempt: number | null): BudgetAnswer | null {
+  if (attempt === null || (Number.isSafeInteger(attempt) && attempt >= FIRST)) return null;
+  return rejected('ATTEMPT_INVALID', 'attempts are counted from 1');
+}
 
 /** The attempt that asks, where it comes after the one that holds this, or is asked about it; null for that one, and one before it. */
 export function laterAttempt(attempt: number | null, reservation: Reservation): number | null {

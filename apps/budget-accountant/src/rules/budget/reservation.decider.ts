@@ -3,7 +3,7 @@ import { briefOf, debitsOf, isUnsaid, reservationId } from '@recourse/contract';
 import type { BriefTerms, Contract } from '@recourse/contract';
 import { isAmong, personKey } from '@recourse/kernel';
 import type { BodyOf, ContractTerms, Debit, Excess } from '@recourse/messages';
-import { isGivenBackLate, laterAttempt } from './attempts.decisions.js';
+import { isGivenBackLate, laterAttempt, unfitAttempt } from './attempts.decisions.js';
 import { ceilingExcess, excessOf, inUnit, uncountedExcess, windowAt } from './bounds.decisions.js';
 import type { Bounds } from './bounds.decisions.js';
 import { escalationIdOf, partiesOf, rejected, unfitAmounts } from './budget.decider.js';
@@ -40,7 +40,7 @@ export function agentOf({ agent_id, envelope }: Pick<BudgetCommand<'ReserveBudge
 
 /** Reserves in every unit, or escalates to a person when it would exceed a bound; an escalation adds nothing. */
 export function decideReserve(command: BudgetCommand<'ReserveBudget'>, facts: ReserveFacts): BudgetAnswer {
-  const unfit = unfitAmounts(command.values);
+  const unfit = unfitAmounts(command.values) ?? unfitAttempt(command.attempt);
   if (unfit !== null) return unfit;
   if (command.values.some(({ amount_minor }) => isTooLarge(amount_minor)))
     return rejected('AMOUNT_INVALID', 'the amount is more than is counted of one effect');
@@ -158,6 +158,8 @@ export function decideRelease(
   { envelope: asker, attempt }: BudgetCommand<'ReleaseReservation'>,
   reservation: Reservation | null,
 ): BudgetAnswer {
+  const unfit = unfitAttempt(attempt);
+  if (unfit !== null) return unfit;
   if (reservation === null) return rejected('RESERVATION_UNKNOWN', 'nothing was reserved for this effect');
   if (!isAmong(reservation.parties ?? [], asker) && !asker.roles.includes(LAST_RESORT_ROLE))
     return rejected('RESERVATION_OF_ANOTHER', 'a reservation is given back by whoever made it, or by an administrator');

@@ -20,6 +20,7 @@ import {
   runningText,
   runText,
   tenantText,
+  wholeFrom,
   wholeNumber,
 } from '../../edge/validate.js';
 import { FromCaller } from './caller.js';
@@ -174,7 +175,7 @@ const CHECKS: Readonly<
   text: ({ name, max }) =>
     name === 'reason' ? reasonText : max !== undefined ? runningText(max) : NAME_RUNS.includes(name) ? runText : idText,
   flag: () => z.boolean(),
-  number: () => wholeNumber,
+  number: ({ min = 0 }) => wholeFrom(min),
   instant: () => instant,
   enum: ({ values = [] }) => z.enum(values),
   json: () => anyJson,

@@ -272,6 +272,21 @@ describe('a verb about no thing', () => {
       expect((await post('/v1/budgets', { ...ceiling, ceiling_minor })).status).toBe(400);
   });
 
+  it('counts attempts from 1, where somebody counts', async () => {
+    const reserved = async (attempt?: unknown) =>
+      post('/v1/reservations', { run_id: 'r', effect_key: 'e', capability: 'a.b', values: [], attempt });
+    for (const none of [0, -1, 1.5])
+      expect(await reserved(none)).toMatchObject({
+        status: 400,
+        answer: { code: 'INPUT_INVALID', problems: [{ path: '/attempt' }] },
+        one: undefined,
+      });
+    const told = [(await reserved(1)).record, (await reserved(null)).record, (await reserved()).record];
+    expect(told).toMatchObject([{ attempt: 1 }, { attempt: null }, { attempt: null }]);
+    const release = { run_id: 'r', effect_key: 'e', attempt: 0 };
+    expect((await post('/v1/reservations/any/release', release)).status).toBe(400);
+  });
+
   it('takes instants that a calendar has', async () => {
     const until = async (at: number) => (await post('/v1/budgets/move', { ...ceiling, reason: 'r', until: at })).status;
     expect([await until(8.64e15), await until(8.64e15 + 1)]).toEqual([200, 400]);
