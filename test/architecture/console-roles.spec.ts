@@ -2,16 +2,14 @@
 import { expect, it, jest } from '@jest/globals';
 import { ACCESS, ROLES } from '@recourse/service';
 import type { AccessTable } from '@recourse/service';
-import { budgets, ledger, recoveries } from '../../apps/console/page/api/clients.js';
+import { ledger, recoveries } from '../../apps/console/page/api/clients.js';
 import type { Verb } from '../../apps/console/page/parts/verb.js';
 import { itemVerbs } from '../../apps/console/page/screens/item.verbs.js';
 import { verbsOf } from '../../apps/console/page/screens/review.verbs.js';
-import { TASKS } from '../../apps/recovery-orchestrator/src/rules/task/task.decider.js';
 
 const EDGES: readonly (readonly [keyof typeof ACCESS, jest.Spied<(path: string) => Promise<unknown>>])[] = [
   ['mutation-ledger', jest.spyOn(ledger, 'POST') as never], // what it is asked with is of each route
   ['recovery-orchestrator', jest.spyOn(recoveries, 'POST') as never],
-  ['budget-accountant', jest.spyOn(budgets, 'POST') as never],
 ];
 
 /** A breaker is closed wherever it is open, which is read first. */
@@ -51,9 +49,6 @@ async function heldAgainst(offered: (roles: readonly string[]) => readonly Verb[
 it.each([
   ['rollback', { phase: 'held' }],
   ['rollback', { phase: 'beyond' }],
-  ['incident', { phase: 'open' }],
-  ['forward_approval', { phase: 'awaiting', action_digest: 'ab' }],
-  ['budget', { phase: 'open', about: 'overrun', escalation_id: 'esc_1', action_digest: 'ab' }],
   ['execution', { awaited: {} }],
   ['delivery', { phase: 'overdue' }],
   ['breaker', { phase: 'open' }],
@@ -75,10 +70,4 @@ it('a step is decided at the console by those whom the orchestrator lets in', as
   const pairs = await heldAgainst((roles) => verbsOf(seen, roles));
   expect(pairs.length).toBe(8);
   for (const [name, may, said] of pairs) expect([name, may]).toEqual([name, said]);
-});
-
-it.each(Object.entries(TASKS))('a task of kind %s is closed at the console by those who may', (kind, { roles }) => {
-  const offered = (role: string) => itemVerbs('task', { phase: 'open', task_kind: kind }, 'x', [role]);
-  const may = EVERY_ROLE.filter((role) => (offered(role)[0]?.blocked ?? null) === null);
-  expect(may.sort()).toEqual([...roles].sort());
 });

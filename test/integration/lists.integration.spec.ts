@@ -27,7 +27,7 @@ import { STANDINGS } from '../../apps/mutation-ledger/src/rows/commit.rows.js';
 import { RECOVERIES_LOG } from '../../apps/recovery-orchestrator/src/core.js';
 import { IncidentListsController } from '../../apps/recovery-orchestrator/src/http/incidents.controller.js';
 import { RecoveryListsController } from '../../apps/recovery-orchestrator/src/http/recoveries.controller.js';
-import { TasksController } from '../../apps/recovery-orchestrator/src/http/tasks.controller.js';
+import { TaskListsController } from '../../apps/recovery-orchestrator/src/http/tasks.controller.js';
 import { RECOVERY_KINDS } from '../../apps/recovery-orchestrator/src/rows/kinds.js';
 import { timedQuery } from '../../apps/recovery-orchestrator/src/reads/recovery-statements.js';
 
@@ -45,7 +45,7 @@ const LISTS = [
   ReevaluationsController,
   RecoveryListsController,
   IncidentListsController,
-  TasksController,
+  TaskListsController,
   BudgetListsController,
   AutonomyListsController,
 ];

@@ -6,7 +6,7 @@ import type { Json } from '@recourse/kernel';
 import type { CloseTask } from '@recourse/messages';
 import { recoveries } from '../../apps/console/page/api/clients.js';
 import type { Note, Verb } from '../../apps/console/page/parts/verb.js';
-import { taskVerbs } from '../../apps/console/page/screens/task.verbs.js';
+import { TASK_VERBS } from '../../apps/console/page/screens/task.verbs.js';
 import { taskRefusal } from '../../apps/recovery-orchestrator/src/rules/task/task.decider.js';
 import type { TaskDoc } from '../../apps/recovery-orchestrator/src/rules/task/task.messages.js';
 
@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 function theVerb(kind: string): Verb {
-  const [verb] = taskVerbs({ task_kind: kind, phase: 'open' }, 'tsk_1');
+  const verb = TASK_VERBS['close']?.({ task_kind: kind, phase: 'open' }, 'tsk_1');
   if (verb === undefined) throw new Error('nothing can be done about the task');
   return verb;
 }

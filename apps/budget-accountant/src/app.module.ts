@@ -5,6 +5,7 @@ import { BUDGETS_LOG, BUDGET_COMMANDS, budgetsCore } from './core.js';
 import type { AccountantConfig } from './config.js';
 import { AutonomyListsController } from './http/autonomy.controller.js';
 import { BudgetListsController, BudgetVerbsController } from './http/budgets.controller.js';
+import { EscalationsController } from './http/escalations.controller.js';
 import { HarmController } from './http/harm.controller.js';
 import { OutcomesController } from './http/outcomes.controller.js';
 import { HarmQueries } from './reads/harm-queries.js';
@@ -22,6 +23,7 @@ export function serviceSpec(config: AccountantConfig): ServiceSpec {
     controllers: [
       BudgetVerbsController,
       BudgetListsController,
+      EscalationsController,
       AutonomyListsController,
       HarmController,
       OutcomesController,

@@ -15,7 +15,7 @@ import { ForwardApprovalsController } from './http/forward-approvals.controller.
 import { RecoveriesController, RecoveryListsController, TRACE_URL } from './http/recoveries.controller.js';
 import { ReportsController } from './http/reports.controller.js';
 import { IncidentListsController, IncidentsController } from './http/incidents.controller.js';
-import { TasksController } from './http/tasks.controller.js';
+import { TaskListsController, TasksController } from './http/tasks.controller.js';
 import {
   ForwardVerbsController,
   IncidentVerbsController,
@@ -26,6 +26,23 @@ import { KEYRING, WorkersController } from './http/workers.controller.js';
 import type { KeyringNow } from './http/workers.controller.js';
 import { countMeasures } from './reads/measures.metrics.js';
 import { RecoveryQueries } from './reads/recovery-queries.js';
+
+const CONTROLLERS = [
+  RecoveriesController,
+  RecoveryListsController,
+  StepVerbsController,
+  TaskVerbsController,
+  IncidentVerbsController,
+  ForwardVerbsController,
+  TasksController,
+  TaskListsController,
+  IncidentsController,
+  IncidentListsController,
+  ForwardApprovalsController,
+  ReportsController,
+  RatesController,
+  WorkersController,
+];
 
 export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
   return {
@@ -38,21 +55,7 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
       countMeasures(recoveryMeasures(record, rows()), metrics);
     },
     trace: (record, rows) => recoverySpans(record, rows()),
-    controllers: [
-      RecoveriesController,
-      RecoveryListsController,
-      StepVerbsController,
-      TaskVerbsController,
-      IncidentVerbsController,
-      ForwardVerbsController,
-      TasksController,
-      IncidentsController,
-      IncidentListsController,
-      ForwardApprovalsController,
-      ReportsController,
-      RatesController,
-      WorkersController,
-    ],
+    controllers: CONTROLLERS,
     providers: [
       { provide: TRACE_URL, useValue: config.traceUrl ?? null },
       { provide: KEYRING, useValue: keyringOf(config) },

@@ -44,6 +44,8 @@ export { listsController } from './inbound/http/lists.js';
 export type { ListSpec, Named } from './inbound/http/lists.js';
 export { CommandRoute, Given, Id, Queried, ReadRoute } from './inbound/http/routes.js';
 export { verbsController } from './inbound/http/verbs.js';
+export { offersOf, readerOf } from './inbound/http/reader.js';
+export type { Offers, Reader } from './inbound/http/reader.js';
 export { oneQuery, pageQuery, Reads } from './inbound/http/reads.js';
 export type { ListAnswer } from './inbound/http/reads.js';
 export { coded, createPool, inTransaction, LISTS, SUMS } from './outbound/postgres-connection.js';

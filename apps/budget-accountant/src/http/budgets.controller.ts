@@ -3,7 +3,7 @@ import { idText, runText, listsController, verbsController } from '@recourse/ser
 import { z } from 'zod';
 import { BUDGET_COMMANDS, BUDGETS_LOG } from '../core.js';
 import { spellingsOf } from '../reads/spellings.query.js';
-import { namedIn, questionDigest } from '../rules/budget/escalation.decider.js';
+import { questionDigest } from '../rules/budget/escalation.decider.js';
 
 const tag = 'budgets';
 const phase = idText.optional();
@@ -50,11 +50,6 @@ export const BudgetListsController = listsController({
       summary: 'Questions for a person: what would exceed a ceiling, and what has.',
       where: { run_id: runText.optional(), phase },
       adds: (doc) => ({ action_digest: questionDigest(doc) }),
-      one: {
-        column: 'group_key',
-        summary: 'One question, with what the run is for and how the effect is compensated.',
-        people: namedIn,
-      },
     },
   },
 });

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { alike } from '../output/alike.js';
 import { briefFields } from '../output/brief.js';
 import { payload } from '../output/payload.js';
+import { offerFields } from '../output/offers.js';
 import { cellText, docsOf, formatFields, instant, span } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Act } from './options.js';
@@ -84,6 +85,7 @@ export function describeApproval(found: Doc, now: number): string {
     ['denied by', found['denied_by']],
     ['reason', found['reason']],
     ['used for', found['mutation_id']],
+    ...offerFields(found),
     ['action digest', found['action_digest']],
   ]);
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { alike } from '../output/alike.js';
 import { briefFields } from '../output/brief.js';
 import { amountIn, debitsIn, exceededIn, proposalIn } from '../output/debits.js';
+import { offerFields } from '../output/offers.js';
 import { formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { describeUses } from '../reports/harm.js';
@@ -212,6 +213,7 @@ export function describeEscalation(found: Doc): string {
     ['decide by', instant(found['deadline_at'])],
     ['decided by', found['decided_by']],
     ['reason', found['reason']],
+    ...offerFields(found),
     ['digest', found['action_digest']],
   ]);
 }

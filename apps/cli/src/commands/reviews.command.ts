@@ -4,6 +4,7 @@ import { docOf } from '@recourse/sdk';
 import type { Command } from 'commander';
 import { compensationFields } from '../output/brief.js';
 import { alike } from '../output/alike.js';
+import { offerFields } from '../output/offers.js';
 import { sealedText } from '../output/payload.js';
 import { cellText, docsOf, formatFields, instant, money, span } from '../output/table.js';
 import type { Act } from './options.js';
@@ -79,11 +80,7 @@ function overview(item: Doc): string {
     [ASKED_OF_PEOPLE.includes(String(item['phase'])) ? 'decide by' : 'due', instant(item['deadline_at'])],
     ['time left', typeof left === 'number' ? (left > 0 ? span(left) : 'none') : null],
     ['take care', alike(item['lookalikes'])],
-    ['you may', item['may']],
-    ...docsOf(item['may_not']).map(
-      ({ word, code, message }) =>
-        ['you may not', `${cellText(word)}: ${cellText(code)}: ${cellText(message)}`] as const,
-    ),
+    ...offerFields(item),
     ['action digest', item['action_digest']],
   ]);
 }

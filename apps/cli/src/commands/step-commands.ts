@@ -5,6 +5,7 @@ import { docOf } from '@recourse/sdk';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { briefFields } from '../output/brief.js';
+import { offerFields } from '../output/offers.js';
 import { formatFields, formatTable, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import { positiveInteger } from './options.js';
@@ -99,5 +100,6 @@ export function describeIncident(incident: Doc): string {
     ['reason', opened['reason']],
     ['ended by', closed['by']],
     ['end', closed['reason']],
+    ...offerFields(incident),
   ])}\n\n${formatTable(TIMELINE_COLUMNS, timeline)}`;
 }

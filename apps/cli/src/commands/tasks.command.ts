@@ -5,6 +5,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { briefFields } from '../output/brief.js';
 import { payload } from '../output/payload.js';
+import { offerFields } from '../output/offers.js';
 import { cellText, formatFields, instant } from '../output/table.js';
 import type { Column } from '../output/table.js';
 import type { Act } from './options.js';
@@ -103,6 +104,7 @@ export function describeTask(task: Doc): string {
     ['reason', closed['reason']],
     ['correction', closed['correction_ref']],
     ['content', contentOf(closed['content'])],
+    ...offerFields(task),
   ]);
 }
 

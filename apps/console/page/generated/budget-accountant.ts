@@ -281,8 +281,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One question, with what the run is for and how the effect is compensated. */
-        get: operations["ListsController_one_of_escalations"];
+        /** One question, with what the run is for, how the effect is compensated, and what its reader may say (`may`, `may_not`). */
+        get: operations["EscalationsController_one"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1024,7 +1024,7 @@ export interface operations {
             };
         };
     };
-    ListsController_one_of_escalations: {
+    EscalationsController_one: {
         parameters: {
             query?: {
                 /** @description Only a token for all tenants may name one. */

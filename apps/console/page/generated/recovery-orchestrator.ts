@@ -443,6 +443,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One task, with what its author wrote, and whether its reader may end it (`may`, `may_not`). */
+        get: operations["TasksController_one"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tasks": {
         parameters: {
             query?: never;
@@ -460,23 +477,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/tasks/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One task, with what its author wrote. */
-        get: operations["ListsController_one_of_tasks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/incidents/{id}": {
         parameters: {
             query?: never;
@@ -484,7 +484,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One incident, with what happened in its order. */
+        /** One incident, with what happened in its order, and whether its reader may end it (`may`, `may_not`). */
         get: operations["IncidentsController_one"];
         put?: never;
         post?: never;
@@ -518,7 +518,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One question with everything an approver needs, and its `status`: pending, approved, denied, used or expired. */
+        /** One question with everything an approver needs, its `status` (pending, approved, denied, used or expired), and what its reader may say (`may`, `may_not`). */
         get: operations["ForwardApprovalsController_one"];
         put?: never;
         post?: never;
@@ -1476,6 +1476,28 @@ export interface operations {
             };
         };
     };
+    TasksController_one: {
+        parameters: {
+            query?: {
+                /** @description Only a token for all tenants may name one. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     ListsController_list_tasks: {
         parameters: {
             query?: {
@@ -1490,28 +1512,6 @@ export interface operations {
             };
             header?: never;
             path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    ListsController_one_of_tasks: {
-        parameters: {
-            query?: {
-                /** @description Only a token for all tenants may name one. */
-                tenant?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
             cookie?: never;
         };
         requestBody?: never;

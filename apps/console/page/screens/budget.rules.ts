@@ -1,55 +1,48 @@
-// What people say about a question of the accountant, and what each word would do to ceilings. Pure.
+// What the words about a question of the accountant would do to ceilings. Pure.
 import { listIn, numberIn, textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import { amountText } from '../parts/amount.js';
 import { inert } from '../parts/inert.js';
 import { isoOf } from '../parts/instant.js';
 
-type Word = 'allow' | 'raise once' | 'refuse';
+/** Words of the accountant: it says which of them whoever reads may say. */
+type Word = 'approve' | 'raise-once' | 'deny';
 
 /** What is sent: the word, and the digest of the question as it was read. */
 export function wordOf(digest: string, word: Word) {
-  return { approved: word !== 'refuse', raise_once: word === 'raise once', action_digest: digest };
+  return { approved: word !== 'deny', raise_once: word === 'raise-once', action_digest: digest };
 }
 
 export interface Way {
   readonly word: Word;
   readonly name: string;
   readonly happens: readonly string[];
-  readonly blocked?: string | null;
 }
 
-/** What may be said about a question, and what each word does; one question is not another's, whatever they have in common. */
+/** What each word does about a question; one question is not another's, whatever they have in common. */
 export function waysOf(row: Row): readonly Way[] {
-  const phase = textIn(row, 'phase');
-  // What has happened may be let stand also after a no: until then its run is held up by it.
-  if (phase === 'denied' && textIn(row, 'about') === 'overrun') return waysOfOverrun().slice(0, 1);
-  return phase === 'open' ? waysWhileOpen(row) : [];
-}
-
-function waysWhileOpen(row: Row): readonly Way[] {
   switch (textIn(row, 'about')) {
     case 'ceiling':
       return waysOfCeiling(raisesOf(row));
     case 'raise':
       return [
         {
-          word: 'allow',
+          word: 'approve',
           name: 'Raise it',
           happens: [proposalWords(row), 'It holds for everything that comes, not for one action.'],
         },
-        { word: 'refuse', name: 'Refuse', happens: ['The ceiling stays as it is.'] },
+        { word: 'deny', name: 'Refuse', happens: ['The ceiling stays as it is.'] },
       ];
     case 'overrun':
       return waysOfOverrun();
     case 'unsettled':
       return [
         {
-          word: 'allow',
+          word: 'approve',
           name: 'Let it stand',
           happens: ['What was set aside stays so for another while; then somebody is asked again.'],
         },
-        { word: 'refuse', name: 'Give it back', happens: ['What was set aside is released: others have it.'] },
+        { word: 'deny', name: 'Give it back', happens: ['What was set aside is released: others have it.'] },
       ];
     default:
       return [];
@@ -61,12 +54,12 @@ const OVERRUN = ['It was done before anybody was asked, and its debt stays count
 function waysOfOverrun(): readonly Way[] {
   return [
     {
-      word: 'allow',
+      word: 'approve',
       name: 'Accept',
       happens: [...OVERRUN, 'You say that it is all right. Its run may reserve again, once no other one holds it up.'],
     },
     {
-      word: 'refuse',
+      word: 'deny',
       name: 'Object',
       happens: [
         ...OVERRUN,
@@ -80,14 +73,13 @@ function waysOfOverrun(): readonly Way[] {
 function waysOfCeiling(raises: readonly string[]): readonly Way[] {
   return [
     {
-      word: 'allow',
+      word: 'approve',
       name: 'Allow',
       happens: ['The action may exceed the ceiling this once. Its debt counts against the ceiling: others have less.'],
     },
     {
-      word: 'raise once',
+      word: 'raise-once',
       name: 'Raise once',
-      blocked: raises.length === 0 ? 'It exceeds no ceiling that could be raised.' : null,
       happens: [
         'The action may go on, once.',
         ...raises,
@@ -95,7 +87,7 @@ function waysOfCeiling(raises: readonly string[]): readonly Way[] {
       ],
     },
     {
-      word: 'refuse',
+      word: 'deny',
       name: 'Refuse',
       happens: ['The action is not done; what was set aside for it is released.'],
     },

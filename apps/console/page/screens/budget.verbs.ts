@@ -1,31 +1,35 @@
-// What may be said about a question of the accountant, as the question is.
+// How each word about a question of the accountant is sent, in the words of what the question is.
 import { budgets, commanded } from '../api/clients.js';
 import { textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
-import type { Verb } from '../parts/verb.js';
 import { waysOf, wordOf } from './budget.rules.js';
+import type { Way } from './budget.rules.js';
 import { at, digestIn } from './verbs.js';
+import type { Worded } from './verbs.js';
 
-const KEYS = { allow: 'a', 'raise once': undefined, refuse: 'd' } as const;
+const KEYS = { approve: 'a', 'raise-once': undefined, deny: 'd' } as const;
 
-export function budgetVerbs(row: Row): readonly Verb[] {
-  const id = textIn(row, 'escalation_id') ?? '';
+/** Items of a budget go by their reservation, and their question by an id of its own. */
+export function budgetVerbs(row: Row): Worded {
+  return Object.fromEntries(waysOf(row).map((way) => [way.word, () => verbOf(row, way)]));
+}
+
+function verbOf(row: Row, { word, name, happens }: Way): ReturnType<Worded[string]> {
+  const key = KEYS[word];
   // Somebody of all tenants says whose it is.
   const tenant = textIn(row, 'tenant');
   const whose = tenant === null ? {} : { tenant };
-  return waysOf(row).map(({ word, ...way }) => {
-    const key = KEYS[word];
-    return {
-      ...way,
-      ...(key === undefined ? {} : { key }),
-      isMain: word === 'allow',
-      send: ({ reason, key: sentAs }) =>
-        commanded(
-          budgets.POST('/v1/escalations/{id}/decide', {
-            ...at(id, sentAs),
-            body: { ...wordOf(digestIn(row), word), ...whose, reason },
-          }),
-        ),
-    };
-  });
+  return {
+    name,
+    happens,
+    ...(key === undefined ? {} : { key }),
+    isMain: word === 'approve',
+    send: ({ reason, key: sentAs }) =>
+      commanded(
+        budgets.POST('/v1/escalations/{id}/decide', {
+          ...at(textIn(row, 'escalation_id') ?? '', sentAs),
+          body: { ...wordOf(digestIn(row), word), ...whose, reason },
+        }),
+      ),
+  };
 }

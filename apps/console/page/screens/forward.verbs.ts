@@ -5,19 +5,9 @@ import type { Row } from '../api/shapes.js';
 import type { Verb } from '../parts/verb.js';
 import { agreement } from './review.rules.js';
 import { at, digestIn } from './verbs.js';
+import type { Worded } from './verbs.js';
 
-export function forwardVerbs(row: Row, id: string): readonly Verb[] {
-  const phase = textIn(row, 'phase');
-  if (phase === 'awaiting') return [approve(row, id), deny(row, id, ['The agent is told no and does not act.'])];
-  // An approval is taken back as long as nobody has used it.
-  return phase === 'approved'
-    ? [
-        deny(row, id, [
-          'What was agreed to is taken back. Unless it is used first, the agent is told no and does not act.',
-        ]),
-      ]
-    : [];
-}
+export const FORWARD_VERBS: Worded = { approve, deny };
 
 function approve(row: Row, id: string): Verb {
   return {
@@ -35,11 +25,16 @@ function approve(row: Row, id: string): Verb {
   };
 }
 
-function deny(row: Row, id: string, happens: readonly string[]): Verb {
+function deny(row: Row, id: string): Verb {
+  // An approval is taken back as long as nobody has used it.
+  const happens =
+    textIn(row, 'phase') === 'approved'
+      ? 'What was agreed to is taken back. Unless it is used first, the agent is told no and does not act.'
+      : 'The agent is told no and does not act.';
   return {
     name: 'Deny',
     key: 'd',
-    happens,
+    happens: [happens],
     send: ({ reason, key }) =>
       commanded(
         recoveries.POST('/v1/forward-approvals/{id}/deny', {

@@ -13,6 +13,12 @@ function heldTo(row: Row): unknown {
   return [row['phase'] ?? null, row['action_digest'] ?? null, row['required_approvals'] ?? null, agreed.sort()];
 }
 
+/** What is known of an item, beside what whoever reads may do about it: that the buttons say. */
+export function factsOf(row: Row): Row {
+  const { may: _may, may_not: _withheld, ...facts } = row;
+  return facts;
+}
+
 /** What an item is that nothing can be done about. */
 export function phaseWords(row: Row): string {
   const phase = textIn(row, 'phase');

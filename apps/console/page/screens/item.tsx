@@ -15,7 +15,7 @@ import { Trouble, Waiting } from '../parts/trouble.tsx';
 import { codeWords, kindWords } from '../words/kinds.js';
 import { PLACES } from './item.reads.js';
 import type { Place } from './item.reads.js';
-import { isSameItem, phaseWords } from './item.rules.js';
+import { factsOf, isSameItem, phaseWords } from './item.rules.js';
 import { itemVerbs } from './item.verbs.js';
 import { RunLink } from '../parts/links.tsx';
 import { Previewed } from './run.undo.tsx';
@@ -113,7 +113,7 @@ function Known({ place, kind, id, run }: KnownProps): ReactNode {
       {error === null ? null : <Trouble cause={error} isOld />}
       <Ways row={data} kind={kind} id={id} run={run} />
       <Card title="What is known of it">
-        <RowFacts row={data} />
+        <RowFacts row={factsOf(data)} />
       </Card>
     </>
   );

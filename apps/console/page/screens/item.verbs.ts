@@ -1,16 +1,18 @@
 // The commands that end each kind of item that is no step of a recovery, and who may give them.
 //
-// Boundary: the services decide, and let in (libs/service/src/edge/access.ts); what is not offered here would be refused there.
+// Boundary: the services decide, and let in (libs/service/src/edge/access.ts); what is not offered here would be refused there. Of what
+// people are asked before more is spent or done, of tasks and of incidents they say themselves what is offered to whom.
 import { commanded, ledger, recoveries } from '../api/clients.js';
 import { textIn } from '../api/rows.js';
 import type { Row } from '../api/shapes.js';
 import type { Verb } from '../parts/verb.js';
 import { breakerVerbs } from './breaker.verbs.js';
 import { budgetVerbs } from './budget.verbs.js';
-import { forwardVerbs } from './forward.verbs.js';
+import { FORWARD_VERBS } from './forward.verbs.js';
 import { rollbackVerbs } from './rollback.verbs.js';
-import { taskRoles, taskVerbs } from './task.verbs.js';
-import { at, forRoles, plain } from './verbs.js';
+import { TASK_VERBS } from './task.verbs.js';
+import { asOffered, at, forRoles, plain } from './verbs.js';
+import type { Worded } from './verbs.js';
 
 type VerbsOf = (row: Row, id: string) => readonly Verb[];
 
@@ -55,24 +57,21 @@ function settledAs(word: string | undefined): 'took_effect' | 'not_done' | 'acce
   return 'accepted';
 }
 
-const CLOSE_INCIDENT: VerbsOf = (row, id) =>
-  textIn(row, 'phase') === 'closed'
-    ? []
-    : [
-        {
-          name: 'Close the incident',
-          isMain: true,
-          happens: ['The incident is over. What it was about stays as it is.'],
-          notes: [{ name: 'summary', label: 'What happened, and what was learnt' }],
-          send: ({ reason, fields, key }) =>
-            commanded(
-              recoveries.POST('/v1/incidents/{id}/close', {
-                ...at(id, key),
-                body: { summary: { message: fields['summary'] ?? '' }, reason },
-              }),
-            ),
-        },
-      ];
+const INCIDENT_VERBS: Worded = {
+  close: (_row, id) => ({
+    name: 'Close the incident',
+    isMain: true,
+    happens: ['The incident is over. What it was about stays as it is.'],
+    notes: [{ name: 'summary', label: 'What happened, and what was learnt' }],
+    send: ({ reason, fields, key }) =>
+      commanded(
+        recoveries.POST('/v1/incidents/{id}/close', {
+          ...at(id, key),
+          body: { summary: { message: fields['summary'] ?? '' }, reason },
+        }),
+      ),
+  }),
+};
 
 const DEALT_WITH = 'I have dealt with it';
 
@@ -103,10 +102,10 @@ const REVIEW_TREND: VerbsOf = (_row, id) => [
 interface Ways {
   readonly verbs: VerbsOf;
   /** Who may give them. */
-  readonly roles: (row: Row) => readonly string[];
+  readonly roles: readonly string[];
 }
 
-const ways = (verbs: VerbsOf, ...roles: readonly string[]): Ways => ({ verbs, roles: () => roles });
+const ways = (verbs: VerbsOf, ...roles: readonly string[]): Ways => ({ verbs, roles });
 
 const LOOKING = ['operator', 'approver', 'administrator'] as const;
 const DECIDING = ['approver', 'administrator'] as const;
@@ -114,10 +113,6 @@ const SETTLING = ways(SETTLE, ...LOOKING);
 
 const WAYS: Readonly<Record<string, Ways>> = {
   rollback: ways(rollbackVerbs, ...DECIDING),
-  task: { verbs: taskVerbs, roles: taskRoles },
-  incident: ways(CLOSE_INCIDENT, ...DECIDING),
-  forward_approval: ways(forwardVerbs, 'approver'),
-  budget: ways(budgetVerbs, ...DECIDING),
   breaker: ways(breakerVerbs, 'operator', 'administrator'),
   execution: SETTLING,
   exposure: SETTLING,
@@ -127,8 +122,18 @@ const WAYS: Readonly<Record<string, Ways>> = {
   trend: ways(REVIEW_TREND, ...LOOKING),
 };
 
+/** Kinds of which the service says what whoever reads may do: nothing is decided here. */
+const WORDED: Readonly<Record<string, (row: Row) => Worded>> = {
+  task: () => TASK_VERBS,
+  incident: () => INCIDENT_VERBS,
+  forward_approval: () => FORWARD_VERBS,
+  budget: budgetVerbs,
+};
+
 /** What somebody with these roles may do about an item, as it is; nothing once it is over. */
 export function itemVerbs(kind: string, row: Row, id: string, roles: readonly string[]): readonly Verb[] {
+  const worded = WORDED[kind];
+  if (worded !== undefined) return asOffered(worded(row), row, id);
   const way = WAYS[kind];
-  return way === undefined ? [] : forRoles(way.verbs(row, id), way.roles(row), roles);
+  return way === undefined ? [] : forRoles(way.verbs(row, id), way.roles, roles);
 }

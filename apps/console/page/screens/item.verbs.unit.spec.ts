@@ -8,9 +8,9 @@ const happensOf = (kind: string, row: object) => itemVerbs(kind, { ...row }, 'x'
 
 describe('an item', () => {
   it.each([
-    ['task', { phase: 'done', task_kind: 'support' }],
-    ['incident', { phase: 'closed' }],
-    ['forward_approval', { phase: 'used' }],
+    ['task', { phase: 'done', task_kind: 'support', may: [], may_not: [] }],
+    ['incident', { phase: 'closed', may: [], may_not: [] }],
+    ['forward_approval', { phase: 'used', may: [], may_not: [] }],
     ['rollback', { phase: 'rejected', judged: { verdict: 'rejected' } }],
     ['rollback', { phase: 'marked', judged: { verdict: 'confirmed' } }],
     ['rollback', { phase: 'reviewed', judged: null }],
@@ -22,11 +22,16 @@ describe('an item', () => {
   });
 
   it.each([
-    ['task', { phase: 'open', task_kind: 'support' }, ['Close the task']],
-    ['incident', { phase: 'open' }, ['Close the incident']],
-    ['forward_approval', { phase: 'awaiting' }, ['Approve', 'Deny']],
-    ['forward_approval', { phase: 'approved' }, ['Deny']],
-    ['budget', { about: 'overrun', phase: 'denied' }, ['Accept']],
+    ['task', { phase: 'open', task_kind: 'support', may: ['close'] }, ['Close the task']],
+    ['incident', { phase: 'open', may: ['close'] }, ['Close the incident']],
+    ['forward_approval', { phase: 'awaiting', may: ['approve', 'deny'] }, ['Approve', 'Deny']],
+    ['forward_approval', { phase: 'approved', may: ['deny'] }, ['Deny']],
+    ['budget', { about: 'overrun', phase: 'denied', may: ['approve'] }, ['Accept']],
+    [
+      'budget',
+      { about: 'ceiling', phase: 'open', may: ['approve', 'raise-once', 'deny'] },
+      ['Allow', 'Raise once', 'Refuse'],
+    ],
     ['rollback', { phase: 'held', judged: null, beyond: {} }, ['Confirm', 'Reject']],
     ['rollback', { phase: 'beyond', judged: null }, ['Judge']],
     ['delivery', { phase: 'overdue' }, ['I have dealt with it']],
@@ -36,15 +41,34 @@ describe('an item', () => {
   });
 
   it('is offered to nobody without the role, and says which it takes', () => {
-    const [verb] = itemVerbs('task', { phase: 'open', task_kind: 'audit_note' }, 'x', ['viewer']);
-    expect(verb?.blocked).toBe('None of your roles may do this: it takes auditor or administrator.');
-    expect(itemVerbs('task', { phase: 'open' }, 'x', ROLES)[0]?.blocked).toBeUndefined();
+    const [verb] = itemVerbs('breaker', { phase: 'open' }, 'x', ['viewer']);
+    expect(verb?.blocked).toBe('None of your roles may do this: it takes operator or administrator.');
+    expect(itemVerbs('breaker', { phase: 'open' }, 'x', ROLES)[0]?.blocked).toBeUndefined();
+  });
+
+  it.each([
+    ['task', {}, 'close'],
+    ['incident', {}, 'close'],
+    ['forward_approval', { phase: 'awaiting' }, 'deny'],
+    ['budget', { about: 'unsettled' }, 'deny'],
+  ])('of kind %s cannot be pressed by whom its service would refuse, and says why', (kind, row, word) => {
+    const blockedBy = (code: string, message: string) =>
+      itemVerbs(kind, { ...row, may: [], may_not: [{ word, code, message }] }, 'x', ROLES).map(
+        ({ blocked }) => blocked,
+      );
+    expect(blockedBy('SELF_APPROVAL', 'no')).toEqual([
+      'You may not decide this: you acted, or it was done on your behalf, or the agent is yours.',
+    ]);
+    expect(blockedBy('CODE_OF_TOMORROW', 'Not today.')).toEqual(['Not today.']);
+    expect(blockedBy('ROLE_REQUIRED', 'one of the roles auditor is needed')).toEqual([
+      'one of the roles auditor is needed',
+    ]);
   });
 });
 
 describe('a question before an effect', () => {
   const asked = (required_approvals: number, ...approvals: readonly object[]) =>
-    happensOf('forward_approval', { phase: 'awaiting', required_approvals, approvals })[0];
+    happensOf('forward_approval', { phase: 'awaiting', may: ['approve'], required_approvals, approvals })[0];
 
   it('tells who agrees first that others have to as well, and the last that the agent goes on', () => {
     expect(asked(2)).toBe('1 more person has to agree after you.');

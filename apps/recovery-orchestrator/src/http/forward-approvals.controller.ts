@@ -1,11 +1,24 @@
 // HTTP edge of forward approvals: an agent's guard asks, polls and uses; people look and decide.
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
-import { FromCaller, Id, runText, oneQuery, pageQuery, Queried, ReadRoute, Reads, render } from '@recourse/service';
-import type { Caller, ListAnswer } from '@recourse/service';
+import {
+  FromCaller,
+  Id,
+  runText,
+  oneQuery,
+  pageQuery,
+  Queried,
+  readerOf,
+  ReadRoute,
+  Reads,
+  render,
+  SERVICE_CONTEXT,
+} from '@recourse/service';
+import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { RecoveryQueries } from '../reads/recovery-queries.js';
 import { forwardItem } from '../reads/forward-item.query.js';
+import { wordsOfQuestion } from '../reads/reader.rules.js';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
 import { RECOVERIES_LOG } from '../core.js';
 import { FORWARD_PHASES } from '../rules/forward/forward.messages.js';
@@ -25,6 +38,7 @@ export class ForwardApprovalsController {
   constructor(
     @Inject(Reads) private readonly reads: Reads,
     @Inject(RecoveryQueries) private readonly queries: RecoveryQueries,
+    @Inject(SERVICE_CONTEXT) private readonly service: Pick<ServiceContext, 'access' | 'view'>,
   ) {}
 
   @ReadRoute(
@@ -42,7 +56,7 @@ export class ForwardApprovalsController {
 
   @ReadRoute(
     ':id',
-    'One question with everything an approver needs, and its `status`: pending, approved, denied, used or expired.',
+    'One question with everything an approver needs, its `status` (pending, approved, denied, used or expired), and what its reader may say (`may`, `may_not`).',
     oneQuery,
   )
   async one(
@@ -55,6 +69,11 @@ export class ForwardApprovalsController {
     // Lengths of lists and short codes on top; the row beneath them.
     const { docs } = await this.reads.shown(caller, [doc], doc['phase'] === 'awaiting');
     // Rows of this kind are written by the forward part alone.
-    return forwardItem(doc as ForwardDoc, render(docs[0]) as object, caller.principal.subject);
+    const question = doc as ForwardDoc;
+    const reader = await readerOf(this.service, caller);
+    return {
+      ...forwardItem(question, render(docs[0]) as object, reader.principal),
+      ...wordsOfQuestion(question, { reader, now: Date.now() }),
+    };
   }
 }

@@ -9,13 +9,16 @@ import {
   listsController,
   oneQuery,
   Queried,
+  readerOf,
   ReadRoute,
   Reads,
   render,
+  SERVICE_CONTEXT,
 } from '@recourse/service';
-import type { Caller } from '@recourse/service';
+import type { Caller, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { timelineOf } from '../reads/incident.query.js';
+import { wordsOfIncident } from '../reads/reader.rules.js';
 import { RECOVERIES_LOG } from '../core.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import type { IncidentDoc } from '../rules/task/task.messages.js';
@@ -41,9 +44,16 @@ export const IncidentListsController = listsController({
 @ApiBearerAuth()
 @Controller('v1/incidents')
 export class IncidentsController {
-  constructor(@Inject(Reads) private readonly reads: Reads) {}
+  constructor(
+    @Inject(Reads) private readonly reads: Reads,
+    @Inject(SERVICE_CONTEXT) private readonly service: Pick<ServiceContext, 'access' | 'view'>,
+  ) {}
 
-  @ReadRoute(':id', 'One incident, with what happened in its order.', oneQuery)
+  @ReadRoute(
+    ':id',
+    'One incident, with what happened in its order, and whether its reader may end it (`may`, `may_not`).',
+    oneQuery,
+  )
   async one(
     @FromCaller() caller: Caller,
     @Id('id') incident_id: string,
@@ -55,6 +65,8 @@ export class IncidentsController {
     const { step_id, tenant } = incident;
     const { doc } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: 'step', where: { step_id }, tenant });
     const { docs } = await this.reads.shown(caller, [incident], incident.phase === 'open');
-    return render({ ...docs[0], timeline: timelineOf(incident, doc as StepDoc) }); // rows of that kind are steps
+    const step = doc as StepDoc; // rows of that kind are steps
+    const offers = wordsOfIncident(incident, step, await readerOf(this.service, caller));
+    return render({ ...docs[0], timeline: timelineOf(incident, step), ...offers });
   }
 }

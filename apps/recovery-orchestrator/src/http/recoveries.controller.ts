@@ -2,7 +2,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import {
-  accessRefusal,
   FromCaller,
   Id,
   idText,
@@ -12,11 +11,12 @@ import {
   pageQuery,
   Queried,
   ReadRoute,
+  readerOf,
   Reads,
   SERVICE_CONTEXT,
 } from '@recourse/service';
 import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
-import { contractOfOpen, contractView, editorsOf, entryView, ownersEver } from '@recourse/contract';
+import { contractOfOpen, contractView } from '@recourse/contract';
 import { z } from 'zod';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
 import { RECOVERIES_LOG } from '../core.js';
@@ -155,22 +155,12 @@ export class RecoveriesController {
   }
 
   /** What a command of theirs would be judged by: contracts and charters as they stand, none before the service has read any. */
-  private async judging({ principal }: Caller): Promise<Pick<Seen, 'reader' | 'ofOpen'>> {
+  private async judging(caller: Caller): Promise<Pick<Seen, 'reader' | 'ofOpen'>> {
     const contracts = (await this.service.view?.(contractView.name)) ?? null;
-    const entries = (await this.service.view?.(entryView.name)) ?? null;
     return {
       ofOpen: (tenant, terms) =>
         contracts === null ? null : (contractOfOpen(contracts, tenant, terms)?.contract ?? null),
-      reader: {
-        principal: principal.subject,
-        accounts: principal.accounts ?? [],
-        refusedAt: (route) => {
-          const refusal = accessRefusal(this.service.access(route), principal);
-          return refusal === null ? null : { code: refusal.code, message: refusal.message };
-        },
-        ownersOf: (tenant, agent) => (entries === null ? [] : ownersEver(entries, tenant, agent)),
-        editorsOf: (tenant, digest) => (contracts === null ? [] : editorsOf(contracts, tenant, digest)),
-      },
+      reader: await readerOf(this.service, caller),
     };
   }
 }

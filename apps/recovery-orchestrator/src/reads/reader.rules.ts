@@ -1,13 +1,21 @@
-// What of that which is offered about a step whoever reads may do: the edge's table and the decider's refusals, asked beforehand.
+// What of that which is offered about a thing whoever reads may do: the edge's table and the decider's refusals, asked beforehand.
 //
 // Boundary: pure; holds no rule of its own. What is refused here the command would be refused with.
+import { VERBS } from '@recourse/messages';
 import type { Verb } from '@recourse/messages';
+import { offersOf } from '@recourse/service';
+import type { Offers, Reader } from '@recourse/service';
+import { forwardRefusal } from '../rules/forward/forward.decider.js';
+import type { ForwardDoc } from '../rules/forward/forward.messages.js';
 import { approvalRefusal, resolutionRefusal } from '../rules/step/approval.decisions.js';
 import { abandonRefusal, personOnly } from '../rules/step/command.decisions.js';
 import { breakingRefusal } from '../rules/step/glass.decisions.js';
+import { incidentRefusal } from '../rules/step/step-commands.decider.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import type { Refusal } from '../rules/refusal.messages.js';
-import type { ReviewItem, Seen } from './review-item.messages.js';
+import { authorRefusal } from '../rules/task/task.decider.js';
+import type { IncidentDoc, TaskDoc } from '../rules/task/task.messages.js';
+import type { Seen } from './review-item.messages.js';
 
 type Asked = Pick<Seen, 'reader' | 'now' | 'marginMs' | 'ofOpen'>;
 
@@ -44,16 +52,43 @@ function agreeing(refusalOf: typeof approvalRefusal) {
 }
 
 /** Parts what is offered about a step into what the reader may do and what they may not. */
-export function forReader(verbs: readonly Verb[], step: StepDoc, asked: Asked): Pick<ReviewItem, 'may' | 'may_not'> {
-  const judged = verbs.map(({ route }) => {
-    const word = route.slice(route.lastIndexOf('/') + 1);
-    const refusal = asked.reader.refusedAt(route.replace(' ', ' /')) ?? REFUSALS[word]?.(step, asked) ?? null;
-    return { word, refusal };
-  });
-  return {
-    may: judged.flatMap(({ word, refusal }) => (refusal === null ? [word] : [])),
-    may_not: judged.flatMap(({ word, refusal }) =>
-      refusal === null ? [] : [{ word, code: refusal.code, message: refusal.message }],
-    ),
-  };
+export function forReader(verbs: readonly Verb[], step: StepDoc, asked: Asked): Offers {
+  return parted(verbs, asked.reader, (word) => REFUSALS[word]?.(step, asked) ?? null);
+}
+
+/** What this reader may say about a question before an effect. To what they would agree is the action as it is read. */
+export function wordsOfQuestion(question: ForwardDoc, { reader, now }: Pick<Asked, 'reader' | 'now'>): Offers {
+  const { action_digest, phase } = question;
+  const context = { now, editorsOf: reader.editorsOf, policy: reader };
+  return parted(offeredIn('approval_id', phase), reader, (word) =>
+    forwardRefusal(question, { envelope: reader, verdict: word === 'approve' ? word : 'deny', action_digest }, context),
+  );
+}
+
+/** Whether this reader may end a task of people; what has to be said then is asked of whoever ends it. */
+export function wordsOfTask(task: TaskDoc, step: StepDoc, reader: Reader): Offers {
+  const context = { editorsOf: reader.editorsOf, policy: reader };
+  return parted(offeredIn('task_id', task.phase), reader, () => authorRefusal(task, step, reader, context));
+}
+
+/** Whether this reader may end an incident. */
+export function wordsOfIncident(incident: IncidentDoc, step: StepDoc, reader: Reader): Offers {
+  const context = { editorsOf: reader.editorsOf, policy: reader };
+  return parted(offeredIn('incident_id', incident.phase), reader, () =>
+    incidentRefusal(incident, step, reader, context),
+  );
+}
+
+/** What is offered about a thing of this kind, by the phases in the schemas of its commands. */
+function offeredIn(id: string, phase: string): readonly Verb[] {
+  return VERBS.filter((verb) => verb.id === id && verb.offered?.includes(phase) === true);
+}
+
+function parted(verbs: readonly Verb[], reader: Reader, refusalOf: (word: string) => Refusal | null): Offers {
+  return offersOf(
+    verbs.map(({ route }) => {
+      const word = route.slice(route.lastIndexOf('/') + 1);
+      return { word, refusal: reader.refusedAt(route.replace(' ', ' /')) ?? refusalOf(word) };
+    }),
+  );
 }

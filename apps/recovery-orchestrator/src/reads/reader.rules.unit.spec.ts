@@ -1,5 +1,6 @@
 // What an item says its reader may do: what edge and decider would let them, and why not where they would not.
 import { describe, expect, it } from '@jest/globals';
+import type { Reader } from '@recourse/service';
 import { harness, wire } from '@recourse/testing';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import {
@@ -22,7 +23,7 @@ import {
   views,
 } from '../recoveries.testing.js';
 import { reviewItem } from './review-item.query.js';
-import type { Reader, ReviewItem } from './review-item.messages.js';
+import type { ReviewItem } from './review-item.messages.js';
 import { reader } from './review-item.testing.js';
 
 type Run = ReturnType<typeof harness>;

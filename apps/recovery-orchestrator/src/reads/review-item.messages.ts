@@ -1,6 +1,6 @@
 // What a review item holds (C55 to C63), and where the row stands that it is made of.
-import type { Asking } from '@recourse/kernel';
 import type { CompensationTerms, InForce, Money, ReleaseTuple } from '@recourse/messages';
+import type { Offers, Reader } from '@recourse/service';
 import type { RecoveryPolicy } from '../rules/policy.messages.js';
 import type { Shown } from './shown-payload.js';
 import type { Folded } from './shown-text.js';
@@ -177,30 +177,15 @@ export interface ReviewItem {
   /** Names of different people that read alike, among those of the item and the reader's. */
   readonly lookalikes: readonly (readonly string[])[];
   /** What this reader may do: words of the routes that lead there. */
-  readonly may: readonly string[];
+  readonly may: Offers['may'];
   /** What others may do and this reader may not, each with the code and the words it would be refused with. */
-  readonly may_not: readonly Withheld[];
+  readonly may_not: Offers['may_not'];
   readonly links: {
     readonly mutation: Link;
     readonly recovery: Link;
     readonly record: RecordLink;
     readonly trace: TraceLink;
   };
-}
-
-/** A word of a route at which somebody would be refused. */
-export interface Withheld {
-  readonly word: string;
-  readonly code: string;
-  readonly message: string;
-}
-
-/** Who reads, as edge and decider would judge a command of theirs. */
-export interface Reader extends Asking {
-  /** Why the edge lets them in at no such route, `POST /v1/steps/:id/approve`; null where it does. */
-  readonly refusedAt: (route: string) => { readonly code: string; readonly message: string } | null;
-  readonly ownersOf: RecoveryPolicy['ownersOf'];
-  readonly editorsOf: (tenant: string, digest: Buffer) => readonly string[];
 }
 
 /** Where the row of a step stands, when it is looked at, milliseconds, and who agreed to its action before the effect. */

@@ -1,5 +1,6 @@
 // Decides what a person says about an escalation, and who may not say it (P5). Pure.
 import { canonicalJson, isAmong, isPerson, sha256Hex } from '@recourse/kernel';
+import type { Asking } from '@recourse/kernel';
 import type { BodyOf, Raise } from '@recourse/messages';
 import { partiesOf, rejected } from './budget.decider.js';
 import { raised } from './ceiling.decider.js';
@@ -24,6 +25,14 @@ export interface DecideFacts {
   readonly ownersOf: (agent: string) => readonly string[];
   /** Who made a contract, 64 hex digits, and the newest ones of its capability. */
   readonly editorsOf: (digest: string) => readonly string[];
+}
+
+/** What somebody says, as far as it is judged; `action_digest`: of the question as they read it, null where they do not say. */
+export interface EscalationWord extends Pick<
+  BudgetCommand<'DecideEscalation'>,
+  'approved' | 'raise_once' | 'action_digest'
+> {
+  readonly envelope: Asking & { readonly tenant: string; readonly roles: readonly string[] };
 }
 
 /** Who does not decide an escalation: its parties, the agent whose ceiling it is, and who answers for the agents among them (P5). */
@@ -73,11 +82,11 @@ export function questionDigest({
 
 /** Why a person's word on an escalation does not count. */
 function refusalOf(
-  command: BudgetCommand<'DecideEscalation'>,
+  word: EscalationWord,
   escalation: Escalation,
   { ownersOf, editorsOf }: Pick<DecideFacts, 'ownersOf' | 'editorsOf'>,
 ): BudgetAnswer | null {
-  const { envelope: asker, approved } = command;
+  const { envelope: asker, approved } = word;
   if (escalation.tenant !== asker.tenant) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
   if (isAmong(barredFrom(escalation, ownersOf), asker))
     return rejected(
@@ -88,7 +97,7 @@ function refusalOf(
   if (digest !== null && isAmong(editorsOf(digest), asker))
     return rejected('EDITOR_APPROVAL', 'nobody decides what is spent under a contract they registered or confirmed');
   return isPerson(asker.principal) || (!approved && stopsAlone(escalation))
-    ? isAnother(command, escalation)
+    ? isAnother(word, escalation)
     : rejected(
         'APPROVER_NOT_A_PERSON',
         'only a person lets more be spent, gives back what is held or says that an overrun may not stand: no agent, no service account, no role',
@@ -101,10 +110,7 @@ function stopsAlone({ about }: Escalation): boolean {
 }
 
 /** The question is another one than the person read. */
-function isAnother(
-  { action_digest: read }: BudgetCommand<'DecideEscalation'>,
-  question: Question,
-): BudgetAnswer | null {
+function isAnother({ action_digest: read }: EscalationWord, question: Question): BudgetAnswer | null {
   return read === null || read.toString('hex') === questionDigest(question)
     ? null
     : rejected('DIGEST_MISMATCH', 'it asks something else by now: look at it again');
@@ -127,7 +133,7 @@ function raisesOf({ about, exceeded }: Escalation): readonly Raise[] {
 
 /** Why a ceiling is not raised for a question alone: it takes who may let it through, and who may set what it exceeds. */
 function unfitRaise(
-  { envelope: { roles }, approved, raise_once }: BudgetCommand<'DecideEscalation'>,
+  { envelope: { roles }, approved, raise_once }: EscalationWord,
   raises: readonly Raise[],
 ): BudgetAnswer | null {
   if (!raise_once) return null;
@@ -140,21 +146,14 @@ function unfitRaise(
 }
 
 /** Who may say this: an approver, or an administrator once it is overdue. What is the platform's those of all tenants alone raise, as they set it. */
-function deciders(
-  { envelope: { tenant }, approved }: BudgetCommand<'DecideEscalation'>,
-  of: Escalation | null,
-): readonly string[] {
+function deciders({ envelope: { tenant }, approved }: EscalationWord, of: Escalation | null): readonly string[] {
   const isPlatforms = of?.tenant === tenant && of.proposal?.scope === 'platform';
   if (isPlatforms && approved) return [PLATFORM_ROLE];
   return isPlatforms || of?.is_overdue === true ? [APPROVER_ROLE, LAST_RESORT_ROLE] : [APPROVER_ROLE];
 }
 
 /** A yes to what waits for one comes too late at its deadline, also before anybody has said so: silence was denial. */
-function tooLate(
-  { approved }: BudgetCommand<'DecideEscalation'>,
-  { about, deadline_at }: Escalation,
-  now: number,
-): BudgetAnswer | null {
+function tooLate({ approved }: EscalationWord, { about, deadline_at }: Escalation, now: number): BudgetAnswer | null {
   if (!approved || now < deadline_at || (about !== 'ceiling' && about !== 'raise')) return null;
   return rejected(
     'DEADLINE_PASSED',
@@ -166,7 +165,7 @@ function tooLate(
 
 /** A yes to a raise is to what was read: from one ceiling to another. What stands by now may be lower, so that it would raise more. */
 function movedSince(
-  { approved }: BudgetCommand<'DecideEscalation'>,
+  { approved }: EscalationWord,
   { proposal }: Escalation,
   ceilingOf: DecideFacts['ceilingOf'],
 ): BudgetAnswer | null {
@@ -182,20 +181,46 @@ function movedSince(
 }
 
 /** Somebody has said something already: the same again changes nothing. What has happened may be let stand also after a no. */
-function decidedBefore(
-  { approved, envelope: asker }: BudgetCommand<'DecideEscalation'>,
-  { about, phase, decided_by }: Escalation,
-  outcome: Readonly<Record<string, unknown>>,
-): BudgetAnswer | null {
+function decidedBefore(word: EscalationWord, escalation: Escalation): BudgetAnswer | null {
+  const { approved, envelope: asker } = word;
+  const { about, phase, decided_by } = escalation;
   if (about === 'overrun' && phase === 'denied' && approved) return null;
   return phase === (approved ? 'approved' : 'denied') && decided_by === asker.principal
-    ? { kind: 'unchanged', phase: null, outcome }
+    ? { kind: 'unchanged', phase: null, outcome: outcomeOf(word, escalation) }
     : rejected('ESCALATION_DECIDED', `it is ${phase}`, { phase });
 }
 
 /** Minor units, as a refusal says them. */
 function shown(minor: number | null): string {
   return minor === null ? 'not set' : String(minor);
+}
+
+function outcomeOf(
+  { approved }: EscalationWord,
+  { escalation_id, reservation_id }: Escalation,
+): Readonly<Record<string, unknown>> {
+  return { escalation_id, reservation_id, approved };
+}
+
+function roleLacking(word: EscalationWord, escalation: Escalation | null): BudgetAnswer | null {
+  const roles = deciders(word, escalation);
+  return roles.some((role) => word.envelope.roles.includes(role))
+    ? null
+    : rejected('ROLE_REQUIRED', `this is decided by: ${rolesSaid(roles)}`);
+}
+
+/** What is answered to a word that changes nothing: why it does not count, or that it was said before; null where it counts. */
+export function idleWord(
+  word: EscalationWord,
+  escalation: Escalation,
+  { now, ceilingOf, ...people }: Omit<DecideFacts, 'policy'>,
+): BudgetAnswer | null {
+  const refusal =
+    roleLacking(word, escalation) ?? refusalOf(word, escalation, people) ?? unfitRaise(word, raisesOf(escalation));
+  if (refusal !== null) return refusal;
+  return escalation.phase === 'open'
+    ? (tooLate(word, escalation, now) ?? movedSince(word, escalation, ceilingOf))
+    : decidedBefore(word, escalation);
 }
 
 /**
@@ -208,26 +233,19 @@ function shown(minor: number | null): string {
 export function decideEscalation(
   command: BudgetCommand<'DecideEscalation'>,
   escalation: Escalation | null,
-  { now, policy, ceilingOf, ...people }: DecideFacts,
+  { policy, ...facts }: DecideFacts,
 ): BudgetAnswer {
   const { envelope: asker, approved } = command;
-  const roles = deciders(command, escalation);
-  if (!roles.some((role) => asker.roles.includes(role)))
-    return rejected('ROLE_REQUIRED', `this is decided by: ${rolesSaid(roles)}`);
-  if (escalation === null) return rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
-  const raises = raisesOf(escalation);
-  const refusal = refusalOf(command, escalation, people) ?? unfitRaise(command, raises);
-  if (refusal !== null) return refusal;
-  const { escalation_id, reservation_id, tenant, run_id, effect_key, about, phase } = escalation;
-  const outcome = { escalation_id, reservation_id, approved };
-  const known =
-    phase === 'open'
-      ? (tooLate(command, escalation, now) ?? movedSince(command, escalation, ceilingOf))
-      : decidedBefore(command, escalation, outcome);
-  if (known !== null) return known;
+  if (escalation === null)
+    return roleLacking(command, escalation) ?? rejected('ESCALATION_UNKNOWN', 'there is no such escalation');
+  const idle = idleWord(command, escalation, facts);
+  if (idle !== null) return idle;
+  const { reservation_id, tenant, run_id, effect_key, about } = escalation;
+  const outcome = outcomeOf(command, escalation);
+  const settling = { settleBy: facts.now + policy.settleWithinMs, raises: raisesOf(escalation) };
   const event: BudgetRecord = {
     type: 'EscalationDecided',
-    body: wordOf(command, escalation, { settleBy: now + policy.settleWithinMs, raises }),
+    body: wordOf(command, escalation, settling),
   };
   if (escalation.proposal !== null && approved)
     return { kind: 'recorded', outcome, event, also: raised(escalation.proposal, asker.principal, asker.command_id) };

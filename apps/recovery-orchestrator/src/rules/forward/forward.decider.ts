@@ -42,6 +42,26 @@ export function recorded(...records: readonly ForwardRecord[]): ForwardOutcome {
   return { kind: 'recorded', records };
 }
 
+/** Who says what about which action. */
+export interface ForwardWord {
+  readonly envelope: Asking;
+  readonly verdict: DecideForwardApproval['verdict'];
+  readonly action_digest: Buffer;
+}
+
+/** What a word is judged by beside the question. */
+export interface WordContext extends Pick<ForwardContext, 'now' | 'editorsOf'> {
+  readonly policy: Pick<RecoveryPolicy, 'ownersOf'>;
+}
+
+/** Says why a verdict does not count; null when it does. Anybody with the role may stop an action, its initiator too. */
+export function forwardRefusal(standing: ForwardDoc, word: ForwardWord, context: WordContext): Refusal | null {
+  return (
+    (word.verdict === 'approve' ? approverRefusal(standing, word.envelope, context) : null) ??
+    verdictRefusal(standing, word, context.now)
+  );
+}
+
 /** Takes a verdict of a person. */
 export function decideForward(
   standing: ForwardDoc,
@@ -49,9 +69,7 @@ export function decideForward(
   context: ForwardContext,
 ): ForwardOutcome {
   const { now, policy } = context;
-  const refusal =
-    (command.verdict === 'approve' ? approverRefusal(standing, command.envelope, context) : null) ??
-    verdictRefusal(standing, command, now);
+  const refusal = forwardRefusal(standing, command, context);
   if (refusal !== null) return { kind: 'refused', refusal };
   const { approval_id, tenant, run_id, round, action_digest, required_approvals, approvals, deadline_at } = standing;
   const {
@@ -132,7 +150,7 @@ export function forwardDue(
   return null;
 }
 
-function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, now: number): Refusal | null {
+function verdictRefusal(standing: ForwardDoc, command: ForwardWord, now: number): Refusal | null {
   if (!VERDICTS.includes(command.verdict)) return { code: 'VERDICT_UNKNOWN', message: 'A verdict is approve or deny.' };
   if (!standing.action_digest.equals(command.action_digest))
     return { code: 'DIGEST_MISMATCH', message: 'The action has another digest than the one named: read it again.' };
@@ -148,7 +166,7 @@ function verdictRefusal(standing: ForwardDoc, command: DecideForwardApproval, no
   return null;
 }
 
-function approverRefusal(question: ForwardDoc, asking: Asking, { policy, editorsOf }: ForwardContext): Refusal | null {
+function approverRefusal(question: ForwardDoc, asking: Asking, { policy, editorsOf }: WordContext): Refusal | null {
   const { tenant, contract_digest } = question;
   return selfRefusal(barredFrom(question, policy), asking) ?? editorRefusal(editorsOf(tenant, contract_digest), asking);
 }

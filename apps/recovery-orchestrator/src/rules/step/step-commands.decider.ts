@@ -1,6 +1,7 @@
 // What people have done about a step: approve it, break the glass, deny, resolve, try again, look, give up, end its task. Pure.
 import { plainPayload } from '@recourse/contract';
 import { deriveId } from '@recourse/kernel';
+import type { Asking } from '@recourse/kernel';
 import type {
   AbandonStep,
   ApproveStep,
@@ -18,6 +19,7 @@ import type { Refusal } from '../refusal.messages.js';
 import { closeTask, taskRefusal } from '../task/task.decider.js';
 import type { IncidentDoc, TaskDoc } from '../task/task.messages.js';
 import { approvalRefusal, denialRefusal, endingRefusal, resolutionRefusal } from './approval.decisions.js';
+import type { EndingContext } from './approval.decisions.js';
 import { abandonRefusal, look, reopen } from './command.decisions.js';
 import { escalated } from './dispatch.decisions.js';
 import { breakGlass } from './glass.decisions.js';
@@ -135,6 +137,18 @@ export function giveUp(step: StepDoc, command: AbandonStep, context: StepContext
   return step.phase === 'manual' ? wakeWaiting(over, context) : conclude(over, context);
 }
 
+/** Says why somebody may not end an incident; null when they may. */
+export function incidentRefusal(
+  incident: IncidentDoc,
+  step: StepDoc | undefined,
+  asking: Asking,
+  context: EndingContext,
+): Refusal | null {
+  const refusal = step === undefined ? null : endingRefusal(step, asking, context);
+  if (refusal !== null || incident.phase === 'open') return refusal;
+  return { code: 'INCIDENT_CLOSED', message: 'Somebody has ended this incident already.' };
+}
+
 /** Ends an incident of a step, or says why not. */
 export function endIncident(
   incident: IncidentDoc,
@@ -143,10 +157,8 @@ export function endIncident(
 ): readonly RecoveryRecord[] | Refusal {
   const { step_id, recovery_id, tenant, run_id, mutation_id, incident_id } = incident;
   const step = context.steps.find((one) => one.step_id === step_id);
-  const refusal = step === undefined ? null : endingRefusal(step, envelope, context);
+  const refusal = incidentRefusal(incident, step, envelope, context);
   if (refusal !== null) return refusal;
-  if (incident.phase === 'closed')
-    return { code: 'INCIDENT_CLOSED', message: 'Somebody has ended this incident already.' };
   const about = { step_id, recovery_id, tenant, run_id, mutation_id, incident_id };
   const { principal: by, command_id } = envelope;
   return [record('IncidentClosed', { ...about, summary, by, reason, command_id })];

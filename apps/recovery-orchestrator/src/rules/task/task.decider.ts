@@ -3,9 +3,10 @@
 //
 // Boundary: pure; (task, command) -> records or a coded refusal.
 import { deriveId, isUsableId } from '@recourse/kernel';
+import type { Asking } from '@recourse/kernel';
 import { briefOf, PayloadUnreadable, readPayload } from '@recourse/contract';
 import { TASK_OUTCOME_VALUES } from '@recourse/messages';
-import type { CloseTask, CommandEnvelope, Payload, TaskKind } from '@recourse/messages';
+import type { CloseTask, Payload, TaskKind } from '@recourse/messages';
 import type { DecisionReason } from '../decision/recovery.decisions.js';
 import type { RecoveryPolicy } from '../policy.messages.js';
 import { escalated } from '../step/dispatch.decisions.js';
@@ -36,6 +37,11 @@ export const TASKS = {
 /** What the author of a correction has to say beside the message: the state things are left in, and what whom it concerns sees (C16). */
 const SAID_OF_CORRECTION = ['safe_state', 'user_visible_outcome'] as const;
 const KINDS = Object.keys(TASKS) as readonly TaskKind[]; // keys of a literal typed by TaskKind
+
+/** Who would end a task. */
+export interface Author extends Asking {
+  readonly roles: readonly string[];
+}
 
 export function taskIdOf(stepId: string, kind: TaskKind): string {
   return deriveId('task', stepId, kind);
@@ -81,19 +87,30 @@ function tasksFor(step: StepDoc, reason: string, now: number, policy: RecoveryPo
   });
 }
 
-/** Says why a person may not end a task like that; null when they may. The author is a person: an agent admits nothing for people. */
+/** Says why somebody may not end a task at all; null when they may. The author is a person: an agent admits nothing for people. */
+export function authorRefusal(
+  task: TaskDoc,
+  step: StepDoc | undefined,
+  author: Author,
+  context: EndingContext,
+): Refusal | null {
+  const lacking = roleLacking(task.task_kind, author);
+  if (lacking !== null) return lacking;
+  if (selfRefusal([], author) !== null) return { code: 'AUTHOR_NOT_A_PERSON', message: 'Only a person ends a task.' };
+  const own = step === undefined ? null : endingRefusal(step, author, context);
+  if (own !== null) return own;
+  return task.phase === 'open' ? null : { code: 'TASK_CLOSED', message: 'Somebody has ended this task already.' };
+}
+
+/** Says why a person may not end a task like that; null when they may. */
 export function taskRefusal(
   task: TaskDoc,
   step: StepDoc | undefined,
   { envelope, outcome, content, correction_ref: correction }: CloseTask,
   context: EndingContext,
 ): Refusal | null {
-  const lacking = roleLacking(task.task_kind, envelope);
-  if (lacking !== null) return lacking;
-  if (selfRefusal([], envelope) !== null) return { code: 'AUTHOR_NOT_A_PERSON', message: 'Only a person ends a task.' };
-  const own = step === undefined ? null : endingRefusal(step, envelope, context);
-  if (own !== null) return own;
-  if (task.phase !== 'open') return { code: 'TASK_CLOSED', message: 'Somebody has ended this task already.' };
+  const refusal = authorRefusal(task, step, envelope, context);
+  if (refusal !== null) return refusal;
   if (!TASK_OUTCOME_VALUES.some((known) => known === outcome)) return invalid('A task is done or dropped.');
   if (correction !== null && !isUsableId(correction)) return invalid('correction_ref must be the id of a mutation.');
   const other = task.task_kind === 'correction' && outcome === 'done' ? triedOtherwise(step) : null;
@@ -151,7 +168,7 @@ export function closeTask(task: TaskDoc, step: StepDoc | undefined, command: Clo
     : [closed];
 }
 
-function roleLacking(kind: TaskKind, { roles }: CommandEnvelope): Refusal | null {
+function roleLacking(kind: TaskKind, { roles }: Author): Refusal | null {
   const wanted: readonly string[] = TASKS[kind].roles;
   if (roles.some((role) => wanted.includes(role))) return null;
   return {

@@ -3,7 +3,6 @@ import { Controller, Inject } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { ColumnValue } from '@recourse/event-log';
-import { lookAlikes } from '@recourse/kernel';
 import { z } from 'zod';
 import { render } from '../../edge/render.js';
 import { FromCaller } from './caller.js';
@@ -46,8 +45,6 @@ export interface ListSpec {
     readonly summary: string;
     /** Whether the row waits for a decision: who may decide is shown its payloads meanwhile. */
     readonly asks?: (doc: Doc) => boolean;
-    /** Whom a row names, where a person decides about it: those that read alike, the reader among them, stand in `lookalikes`. */
-    readonly people?: (doc: Doc) => readonly (string | null)[];
   };
 }
 
@@ -123,15 +120,12 @@ async function listOf(reads: Reads, { log, spec, caller }: Place, asked: Asked):
 async function oneOf(
   reads: Reads,
   { log, spec, caller }: Place,
-  { column, people, asks }: NonNullable<ListSpec['one']>,
+  { column, asks }: NonNullable<ListSpec['one']>,
   { id, tenant }: { readonly id: string; readonly tenant: string | undefined },
 ): Promise<unknown> {
   const { kind, sharedTenant } = spec;
   const query = { log, kind, where: { [column]: id }, tenant, ...(sharedTenant === undefined ? {} : { sharedTenant }) };
   const { doc } = await reads.find(caller, query);
   const { docs } = await reads.shown(caller, [doc], asks?.(doc));
-  const row = render({ ...docs[0], ...spec.adds?.(doc) });
-  return people === undefined
-    ? row
-    : { ...(row as object), lookalikes: lookAlikes([...people(doc), caller.principal.subject]) }; // a row is an object
+  return render({ ...docs[0], ...spec.adds?.(doc) });
 }

@@ -40,11 +40,6 @@ const Things = listsController({
       },
       one: { column: 'thing_id', summary: 'One thing.' },
     },
-    questions: {
-      kind: 'question',
-      summary: 'Questions.',
-      one: { column: 'thing_id', summary: 'One question.', people: () => ['a5ha', 'olga', null] },
-    },
     shelves: { kind: 'shelf', summary: 'Shelves of all.', sharedTenant: '*' },
     boxes: {
       kind: 'box',
@@ -238,10 +233,6 @@ describe('a list', () => {
     expect(await call('GET', '/v1/things?state=lost')).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } });
     expect(await call('GET', '/v1/things?tenant=other')).toMatchObject({ status: 403 });
     expect(asked).toEqual([]);
-  });
-
-  it('marks names that read alike where a person decides about a row, the reader among them', async () => {
-    expect(await call('GET', '/v1/questions/a')).toMatchObject({ body: { lookalikes: [['a5ha', 'asha']] } });
   });
 
   it('answers one row by its id, and 404 without one', async () => {
