@@ -555,6 +555,15 @@ export const BREAKS: readonly Break[] = [
     replace: 'handledAs: null',
   },
   {
+    id: 'd21-graphql-rules-out',
+    requirement: 'D21',
+    spec: 'libs/sdk/src/guard/verdict.decisions.unit.spec.ts',
+    test: 'the verdict on an error is that of the errors where a GraphQL answer has data none but null, and rules no effect out',
+    file: 'libs/sdk/src/guard/verdict.decisions.ts',
+    find: "{ ...ofSigns(codes, [], 'UNKNOWN'), effect: 'unknown' }",
+    replace: "ofSigns(codes, [], 'UNKNOWN')",
+  },
+  {
     id: 'd21-two-verdicts',
     requirement: 'D21',
     spec: 'libs/sdk/src/guard/verdict.decisions.unit.spec.ts',

@@ -138,9 +138,29 @@ function isNoError(said: Json | undefined): boolean {
   return NO_ERROR.includes(said) || (typeof said === 'string' && WORD_OF_NO_ERROR.test(wordOf(said)));
 }
 
-/** Reads `{error: {code}}`, `{error: code}`, `{error_code}`, `{ok: false, code}` and a result marked `isError`. */
+/** Errors of GraphQL that stand in place of data: nothing was answered, in none of the fields that were asked for. Empty otherwise. */
+function errorsInstead(result: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
+  const { errors, data = null } = result;
+  if (!Array.isArray(errors) || !errors.every(isErrorOfGraphQL)) return [];
+  const isAnswered = isRecord(data) ? Object.values(data).some((field) => field !== null) : data !== null;
+  return isAnswered ? [] : errors;
+}
+
+function isErrorOfGraphQL(one: unknown): one is Readonly<Record<string, unknown>> {
+  return isRecord(one) && typeof one['message'] === 'string';
+}
+
+/** What errors of GraphQL mean. Of several fields one may have had its effect before another one failed: none is ruled out. */
+function ofGraphQL(errors: readonly Readonly<Record<string, unknown>>[]): ToolVerdict {
+  const codes = errors.map(({ extensions }) => (isRecord(extensions) ? extensions['code'] : null)).filter(isText);
+  return { ...ofSigns(codes, [], 'UNKNOWN'), effect: 'unknown' };
+}
+
+/** Reads `{error: {code}}`, `{error: code}`, `{error_code}`, `{ok: false, code}`, a result marked `isError`, and `{errors}` of GraphQL. */
 function ofResult(result: Json): ToolVerdict | null {
   if (!isDoc(result)) return null;
+  const errors = errorsInstead(result);
+  if (errors.length > 0) return ofGraphQL(errors);
   const { error, error_code: errorCode, code, status, status_code: statusCode } = result;
   const isMarked = result['isError'] === true || result['ok'] === false || result['success'] === false;
   const isNamed = !isNoError(error) || !isNoError(errorCode);
@@ -188,6 +208,9 @@ function kindOfWord(word: string): ErrorKind | undefined {
 function kindOfStatus(status: number): ErrorKind | undefined {
   return KIND_OF_STATUS[status] ?? (status >= 500 ? 'SERVER' : status >= 400 ? 'UNKNOWN' : undefined);
 }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isText = (sign: unknown): sign is string => typeof sign === 'string';
 

@@ -101,6 +101,24 @@ describe('the verdict on an error', () => {
     expect(verdictFor({ on: 'result', result })).toBeNull();
   });
 
+  it.each([
+    ['none', { errors: [{ message: 'Must provide query string.' }] }, 'UNKNOWN'],
+    ['none but null', { errors: [{ message: 'no', extensions: { code: 'FORBIDDEN' } }], data: null }, 'POLICY_DENIED'],
+    ['of no field', { errors: [{ message: 'x', path: ['refund'] }], data: { refund: null } }, 'UNKNOWN'],
+  ])('is that of the errors where a GraphQL answer has data %s, and rules no effect out', (_data, result, kind) => {
+    expect(verdictFor({ on: 'result', result })).toEqual({ kind, effect: 'unknown' });
+  });
+
+  it.each([
+    [{ errors: [{ message: 'no total' }], data: { refund: { id: 'rf' }, total: null } }],
+    [{ errors: [], data: null }],
+    [{ errors: null }],
+    [{ errors: ['line 3 is too long'], checked: true }],
+    [{ errors: [{ line: 3 }] }],
+  ])('is none where something was answered beside, or no error is one of GraphQL: %o', (result) => {
+    expect(verdictFor({ on: 'result', result })).toBeNull();
+  });
+
   it('survives an error that is its own cause', () => {
     const error: Error & { cause?: unknown } = new Error('x');
     error.cause = error;
