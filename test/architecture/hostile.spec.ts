@@ -249,6 +249,18 @@ describe('bad input', () => {
     }
   });
 
+  it('is no id of 170 characters where any id is asked about: a run of it is looked for as well', async () => {
+    const calm = await Edges.open();
+    try {
+      const found = calm.all.find(({ name }) => name === 'mutation-ledger');
+      const headers = { authorization: `Bearer ${await calm.token('acme', ['viewer'])}` };
+      const answer = await found?.app.inject({ method: 'GET', url: `/v1/resolve/${'i'.repeat(512)}`, headers });
+      expect(answer?.json<{ code: string }>().code).not.toBe('INPUT_INVALID');
+    } finally {
+      await calm.close();
+    }
+  });
+
   it('is refused as a member of a query that nobody reads, at every route that reads', async () => {
     const calm = await Edges.open();
     const wrong: string[] = [];

@@ -116,7 +116,6 @@ function Find(): ReactNode {
         Any id
         <input
           required
-          maxLength={170}
           value={id}
           placeholder="run, effect, rollback, recovery"
           onChange={({ target }) => {

@@ -2,9 +2,9 @@
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import {
+  AnyId,
   EdgeRefusal,
   FromCaller,
-  Id,
   pageQuery,
   Queried,
   ReadRoute,
@@ -47,7 +47,7 @@ export class ResolveController {
   @ReadRoute(':id', 'The mutation, rollback, recovery or run that an id names, looked for in that order.', resolveQuery)
   async resolve(
     @FromCaller() caller: Caller,
-    @Id('id') id: string,
+    @AnyId('id') id: string,
     @Queried(resolveQuery) { tenant: named }: z.infer<typeof resolveQuery>,
   ): Promise<Resolved> {
     const tenant = tenantOfRead(caller.principal, named);

@@ -111,8 +111,17 @@ export function idSchema(name: string): z.ZodType<string> {
 
 /** An id in the path, checked. Errors: EdgeRefusal(INPUT_INVALID). */
 export const Id = createParamDecorator((name: string, context: ExecutionContext): string =>
-  parse(idSchema(name), (requestOf(context).params as Readonly<Record<string, unknown>>)[name], name),
+  checkedId(name, idSchema(name), context),
 );
+
+/** An id in the path that may be that of anything, of a run too, checked. Errors: EdgeRefusal(INPUT_INVALID). */
+export const AnyId = createParamDecorator((name: string, context: ExecutionContext): string =>
+  checkedId(name, runText, context),
+);
+
+function checkedId(name: string, check: z.ZodType<string>, context: ExecutionContext): string {
+  return parse(check, (requestOf(context).params as Readonly<Record<string, unknown>>)[name], name);
+}
 
 function requestOf(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
