@@ -30,6 +30,7 @@ import { RecoveryListsController } from '../../apps/recovery-orchestrator/src/ht
 import { TaskListsController } from '../../apps/recovery-orchestrator/src/http/tasks.controller.js';
 import { RECOVERY_KINDS } from '../../apps/recovery-orchestrator/src/rows/kinds.js';
 import { timedQuery } from '../../apps/recovery-orchestrator/src/reads/recovery-statements.js';
+import type { TimedPlace } from '../../apps/recovery-orchestrator/src/reads/recovery-statements.js';
 
 const NAME = `lists_${String(process.pid)}`;
 const LOGS = [mutationsCore(), assumptionsCore(), budgetsCore(), { log: RECOVERIES_LOG, kinds: RECOVERY_KINDS }].map(
@@ -252,5 +253,62 @@ describe('a list', () => {
   it('of all effects is cut in each table by an order that an index has, and not sorted whole', async () => {
     expect(await lookedAt(effects({}, 'place'))).toBeLessThan(300);
     expect(await lookedAt(effects({ status: 'succeeded' }, 'updated'))).toBeLessThan(300);
+  });
+
+  /** Lets rows of a table be others while something is looked at. */
+  const changed = async (kind: string, changes: string, look: () => Promise<void>): Promise<void> => {
+    const name = tableOf(RECOVERIES_LOG, specOf(RECOVERIES_LOG, kind).table);
+    await client.query('BEGIN');
+    try {
+      await client.query(`UPDATE ${name} SET ${changes}`);
+      await client.query(`ANALYZE ${name}`);
+      await look();
+    } finally {
+      await client.query('ROLLBACK');
+    }
+  };
+  const PHASES = ['awaiting_approval', 'halted', 'manual', 'denied'];
+  const inReview = `phase = (ARRAY['${PHASES.join("','")}'])[1 + deadline_at % 4]`;
+
+  it('of all that waits for people is cut in each phase by an order that an index has, and not sorted whole', async () => {
+    const where = { tenant: 'bulk', phase: PHASES };
+    await changed('step', inReview, async () => {
+      expect(await lookedAt(timedQuery({ kind: 'step', where, limit: 100 }))).toBeLessThan(500);
+      const after = [10_000, 1, 'group-10000', 'row-10000'] as const;
+      expect(await lookedAt(timedQuery({ kind: 'step', where, after, limit: 100 }))).toBeLessThan(500);
+    });
+    await changed('forward', `phase = 'awaiting'`, async () => {
+      const asked = { tenant: 'bulk', phase: 'awaiting' };
+      expect(await lookedAt(timedQuery({ kind: 'forward', where: asked, limit: 100 }))).toBeLessThan(200);
+    });
+  });
+
+  it('of what waits for people has every row once, the soonest first, and last those that have no time', async () => {
+    const few = `phase = (ARRAY['${PHASES.join("','")}'])[1 + deadline_at % 4], deadline_at = CASE WHEN deadline_at % 2 = 0 THEN deadline_at / 4 END WHERE deadline_at <= 20`;
+    await changed('step', few, async () => {
+      const seen: (readonly [at: number, row: string])[] = [];
+      let after: TimedPlace | undefined;
+      do {
+        const { text, values } = timedQuery({
+          kind: 'step',
+          where: { tenant: 'bulk', phase: PHASES },
+          after,
+          limit: 3,
+        });
+        const { rows } = await client.query<Record<'at' | 'group_key' | 'row_key', string> & { log_partition: number }>(
+          text,
+          [...values],
+        );
+        const page = rows.slice(0, 3);
+        seen.push(...page.map(({ at, row_key }) => [Number(at), row_key] as const));
+        const last = rows.length > 3 ? page.at(-1) : undefined;
+        after = last && [Number(last.at), last.log_partition, last.group_key, last.row_key];
+      } while (after !== undefined);
+      expect(new Set(seen.map(([, row]) => row)).size).toBe(20);
+      expect(seen.length).toBe(20);
+      const times = seen.map(([at]) => at);
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+      expect(times.filter((at) => at === Number.MAX_SAFE_INTEGER).length).toBe(10);
+    });
   });
 });

@@ -44,24 +44,55 @@ const WITH_PERSON = ENDED.filter((phase) => phase !== 'compensated');
 /** What a column must be; undefined does not narrow. */
 export type ReportFilter = Readonly<Partial<Record<'tenant' | 'capability', string | undefined>>>;
 
-/** Rows of a page, the soonest first, and one more, which tells whether there is another. */
-export function timedQuery({ kind, where, after, limit }: TimedAsked): Query {
+const PLACE = 'log_partition, group_key, row_key';
+
+/**
+ * Rows of a page, the soonest first, and one more, which tells whether there is another.
+ *
+ * Shape:  each phase is cut by itself, in the order of its time, which an index has; what has no time stands behind all that have one.
+ *         Sorted together are a page of each and no more, however many rows wait.
+ */
+export function timedQuery({ kind, where: { phase, ...where }, after, limit }: TimedAsked): Query {
   const given = new Parameters();
   const { table, lasting } = TIMED_ROWS[kind];
-  const at = `coalesce(${TIMED[kind]}, ${String(NEVER)})`;
-  const narrowed = Object.entries(where).flatMap(([name, value]) => {
-    if (value === undefined) return [];
-    if (name === 'group_key') return [anyPartition(RECOVERIES_LOG), `group_key = ${given.add(value)}`];
-    return typeof value === 'string'
-      ? [`${name} = ${given.add(columnText(value))}`]
-      : [`${name} = ANY(${given.add(value.map(columnText))})`];
-  });
-  const order = `${at}, log_partition, group_key, row_key`;
-  const behind = after === undefined ? [] : [`(${order}) > (${given.list(after)})`];
+  const narrowed = Object.entries(where).flatMap(([name, value]) => narrowing(given, name, value));
+  const phases = phase === undefined ? [[]] : [phase].flat().map((one) => narrowing(given, 'phase', one));
+  const parts = partsOf(TIMED[kind], after, given);
+  const rows = given.add(limit + 1);
+  const cut = phases.flatMap((inPhase) =>
+    parts.map(
+      ({ at, order, behind }) =>
+        `(SELECT ${at} AS at, ${PLACE}, doc, ${lasting} FROM ${table}${whereOf([...narrowed, ...inPhase, ...behind])} ORDER BY ${order} LIMIT ${rows})`,
+    ),
+  );
   return {
-    text: `SELECT ${at} AS at, log_partition, group_key, row_key, doc, ${lasting} FROM ${table}${whereOf([...narrowed, ...behind])} ORDER BY ${order} LIMIT ${given.add(limit + 1)}`,
+    text: `SELECT * FROM (${cut.join(' UNION ALL ')}) c ORDER BY at, ${PLACE} LIMIT ${rows}`,
     values: given.values,
   };
+}
+
+interface Part {
+  readonly at: string;
+  readonly order: string;
+  readonly behind: readonly string[];
+}
+
+/** Rows that have this time, and those that have none, each behind the last one seen. */
+function partsOf(column: string, after: TimedPlace | undefined, given: Parameters): readonly Part[] {
+  const timed = `${column}, ${PLACE}`;
+  const isPast = after?.[0] === NEVER;
+  const behindTimed = after === undefined || isPast ? [] : [`(${timed}) > (${given.list(after)})`];
+  const behindRest = isPast ? [`(${PLACE}) > (${given.list(after.slice(1))})`] : [];
+  const rest = { at: String(NEVER), order: PLACE, behind: [`${column} IS NULL`, ...behindRest] };
+  return isPast ? [rest] : [{ at: column, order: timed, behind: [`${column} IS NOT NULL`, ...behindTimed] }, rest];
+}
+
+function narrowing(given: Parameters, name: string, value: string | readonly string[] | undefined): readonly string[] {
+  if (value === undefined) return [];
+  if (name === 'group_key') return [anyPartition(RECOVERIES_LOG), `group_key = ${given.add(value)}`];
+  return typeof value === 'string'
+    ? [`${name} = ${given.add(columnText(value))}`]
+    : [`${name} = ANY(${given.add(value.map(columnText))})`];
 }
 
 /** Why steps landed with a person, the most frequent reason first; one row more than `limit` tells whether there are others. */

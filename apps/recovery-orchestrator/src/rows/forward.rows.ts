@@ -27,7 +27,7 @@ const forwards = row<ForwardDoc>({
     requested_at: 'bigint',
     updated_at: 'bigint',
   },
-  indexes: [['tenant', 'phase', 'deadline_at'], ['approval_id'], ['mutation_id']],
+  indexes: [['tenant', 'phase', 'requested_at'], ['approval_id'], ['mutation_id']],
 });
 
 export const forwardKind = forwards.spec;
