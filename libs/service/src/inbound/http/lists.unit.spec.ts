@@ -264,7 +264,7 @@ describe('a cursor of a list', () => {
   });
 
   it.each([
-    ['another list', '/v1/questions'],
+    ['another list', '/v1/shelves'],
     ['the same list under a filter', '/v1/things?subject=s-1'],
   ])('is refused by %s', async (_what, path) => {
     expect(await withCursor(path, await cursorOf('/v1/things'))).toMatchObject(REFUSED);
