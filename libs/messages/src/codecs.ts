@@ -90,6 +90,12 @@ interface BadValue {
 export type Decoded =
   DecodedRecord | ForeignRecord | BadValue | { readonly kind: 'unknown_schema'; readonly id: number };
 
+/** Avro bytes without their frame, and the fingerprint of their schema. */
+export interface Written {
+  readonly fingerprint: Buffer;
+  readonly bytes: Buffer;
+}
+
 /** The readers of one process. */
 interface Readers {
   /** Decodes one framed value; `unknown_schema` until `load(id)` has resolved. */
@@ -98,6 +104,8 @@ interface Readers {
   load(id: number): Promise<void>;
   /** Fingerprint of a schema that was loaded or prepared, else null. */
   readonly fingerprintOf: (schemaId: number) => Buffer | null;
+  /** A body as another version writes it: under each schema of its record that was loaded and is not ours. What that lacks is left out. */
+  readonly asOthersWrite: (topic: string, type: string, body: object) => readonly Written[];
   /** Takes the schema of an id from its writer, so that the registry need not be asked. */
   readonly learn: (id: number, schema: string) => void;
 }
@@ -148,6 +156,8 @@ function createReaders(schemaById: (id: number) => Promise<string>): Readers {
       const reader = readers.get(id);
       return reader === undefined || reader.kind === 'bad' ? null : reader.fingerprint;
     },
+    asOthersWrite: (topic, type, body) =>
+      [...readers.values()].flatMap((reader) => (isOf(reader, topic, type) ? writtenBy(reader, body) : [])),
     decodeSync: (value) => {
       const id = schemaIdOf(value);
       if (id === null || value === null) return { kind: 'bad', reason: 'UNFRAMED', detail: 'no registry frame' };
@@ -155,6 +165,19 @@ function createReaders(schemaById: (id: number) => Promise<string>): Readers {
       return reader === undefined ? { kind: 'unknown_schema', id } : decodedBy(reader, id, value);
     },
   };
+}
+
+function isOf(reader: Reader, topic: string, type: string): reader is Known {
+  return reader.kind === 'known' && reader.type === type && recordsOf(topic).includes(reader.fullName);
+}
+
+function writtenBy({ fingerprint, other }: Known, body: object): readonly Written[] {
+  if (other === undefined) return [];
+  try {
+    return [{ fingerprint, bytes: other.theirs.toBuffer(body) }];
+  } catch {
+    return []; // it asks for what ours does not say
+  }
 }
 
 function decodedBy(reader: Reader, schemaId: number, value: Buffer): Decoded {

@@ -1,7 +1,8 @@
 // Records that were decided again beside those there are. Pure.
 //
 // Invariants
-//   M1. A remade record is equal only where its bytes hash to the record there is.
+//   M1. A remade record is equal only where its bytes hash to the record there is: under our schema, or under one of another version of it,
+//       which says what that version could say.
 //   M2. What only a key of the process could make (sealed payloads, leases) is taken from the record, and named. What was decided in the clear
 //       is taken only where the record's opens to the same.
 import { FRAME_SIZE, leafHash, schemaIdOf } from '@recourse/chain';
@@ -71,16 +72,20 @@ export function compareRecords(
 
 function fieldOf({ type, body }: Decided, { record, key }: Standing, { codecs, log }: Comparing): string | null {
   const { seq, prevHash: prev_hash, decidedAt: decided_at } = record;
+  const whole = { ...body, seq, prev_hash, decided_at };
   let value: Buffer;
   try {
-    value = codecs.encode(log, type, { ...body, seq, prev_hash, decided_at });
+    value = codecs.encode(log, type, whole);
   } catch (cause) {
     if (cause instanceof InvariantViolation) return firstDifference(body, record.body, '') ?? 'bytes';
     throw cause;
   }
   const fingerprint = codecs.fingerprintOf(schemaIdOf(value) ?? -1);
   if (fingerprint === null) throw new Failure('UNKNOWN_SCHEMA', `${type} has no fingerprint`);
-  if (leafHash(fingerprint, Buffer.from(key), value.subarray(FRAME_SIZE)).equals(record.hash)) return null;
+  const ours = { fingerprint, bytes: value.subarray(FRAME_SIZE) };
+  const isTheRecord = (written: typeof ours): boolean =>
+    leafHash(written.fingerprint, Buffer.from(key), written.bytes).equals(record.hash);
+  if (isTheRecord(ours) || codecs.asOthersWrite(log, type, whole).some(isTheRecord)) return null;
   const read = codecs.decodeSync(value);
   const said = read.kind === 'decoded' ? (read.body as Doc) : body; // records are objects
   return firstDifference(said, { ...record.body, seq, prev_hash, decided_at }, '') ?? 'bytes';

@@ -1,6 +1,7 @@
 // What a record sealed beside what was decided in the clear: it is taken only where it opens to the same.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { FRAME_SIZE, leafHash, schemaIdOf, sha256 } from '@recourse/chain';
+import { createCodecs } from '@recourse/messages';
 import { ownCodecs } from '@recourse/testing';
 import { acceptedOf } from '../own-log.js';
 import { MemoryKeyStore } from '../sealing/key-store.memory.js';
@@ -65,5 +66,51 @@ describe('what a record sealed, beside what was decided in the clear', () => {
     expect((await compared('{"shipped":true}', new MemoryKeyStore())).closed).toBe('payload_sealed');
     await store.destroy({ by: 'ada', reason: 'asked for', tenant: 'acme' });
     expect((await compared('{"shipped":true}', store)).closed).toBe('payload_erased');
+  });
+});
+
+describe('a record of before its schema grew', () => {
+  const [OLDER, HASH] = [900, 32];
+  const plain = { keyed: new Set<string>(), keys: NO_KEYS, log: LOG };
+  const without = (whole: Doc): Doc =>
+    Object.fromEntries(Object.entries(whole).filter(([name]) => name !== 'outweighed_by'));
+
+  /** Codecs that know the schema as it was, and as it is. */
+  async function both(): Promise<{ readonly codecs: ReturnType<typeof createCodecs>; readonly before: Standing }> {
+    const texts = new Map<number, string>();
+    const grown = createCodecs({
+      idOf: (subject, schema) => {
+        const id = texts.size + 1;
+        texts.set(id, schema);
+        if (subject.endsWith(`.${TYPE}`)) texts.set(OLDER, shrunk(schema));
+        return Promise.resolve(id);
+      },
+      schemaById: (id) => Promise.resolve(texts.get(id) ?? ''),
+    });
+    await grown.prepareWriter(LOG);
+    await grown.load(OLDER);
+    const whole = { ...without(stated('{}')), seq: 1, prev_hash: Buffer.alloc(32), decided_at: 5 };
+    const value = grown.encode(LOG, TYPE, whole);
+    const atEnd = value.length - HASH;
+    const bytes = Buffer.concat([value.subarray(FRAME_SIZE, atEnd - 1), value.subarray(atEnd)]); // the octet of its null
+    const hash = leafHash(grown.fingerprintOf(OLDER) ?? Buffer.alloc(32), Buffer.from('order/1#open'), bytes);
+    return { codecs: grown, before: { record: acceptedOf(TYPE, whole, { seq: 1, hash }), key: 'order/1#open' } };
+  }
+  const shrunk = (schema: string): string => {
+    const { fields, ...rest } = JSON.parse(schema) as { readonly fields: readonly { readonly name: string }[] };
+    return JSON.stringify({ ...rest, fields: fields.filter(({ name }) => name !== 'outweighed_by') });
+  };
+  const against = async (body: Doc): Promise<Compared['differs']> => {
+    const { codecs: grown, before } = await both();
+    return compareRecords([{ type: TYPE, body }], [before], { ...plain, codecs: grown }).differs;
+  };
+
+  it('is equal where what it could say is, whatever the member says that it lacks', async () => {
+    expect(await against(stated('{}'))).toBeNull();
+    expect(await against({ ...stated('{}'), outweighed_by: 'bank' })).toBeNull();
+  });
+
+  it('is another where it says something else', async () => {
+    expect(await against({ ...stated('{}'), source: 'bank' })).toEqual({ at: 0, field: '/source' });
   });
 });
