@@ -8,7 +8,7 @@
 import { Failure, InvariantViolation } from '@recourse/kernel';
 import { FRAME_SIZE, genesisHead, leafHash, readHead, readRecord, schemaIdOf } from '@recourse/chain';
 import type { Head, Verdict } from '@recourse/chain';
-import type { Codecs } from '@recourse/messages';
+import type { Codecs, Decoded } from '@recourse/messages';
 import { handsOutNothing, stampOf } from '@recourse/kafka';
 import type {
   FetchedBatch,
@@ -293,13 +293,18 @@ export class OwnLog {
     const { codecs, topic, isShared } = this.options;
     const decoded = isShared === true ? decodedOnce(codecs, record) : codecs.decodeSync(record.value);
     if (decoded.kind !== 'decoded')
-      throw new Failure('UNKNOWN_SCHEMA', `${topic}: accepted record ${head.seq} is ${decoded.kind}`);
+      throw new Failure('UNKNOWN_SCHEMA', `${topic}: accepted record ${head.seq} is ${unreadAs(decoded)}`);
     return {
       ...acceptedOf(decoded.type, decoded.body as Doc, head),
       offset: record.offset,
       key: record.key?.toString('utf8') ?? '',
     };
   }
+}
+
+/** What a record is that no version up to this one reads. */
+function unreadAs(decoded: Exclude<Decoded, { readonly kind: 'decoded' }>): string {
+  return decoded.kind === 'foreign' ? `a ${decoded.type}, which a newer version than this one wrote` : decoded.kind;
 }
 
 /** Splits a decoded log record into its place in the chain and its body. */
