@@ -42,7 +42,7 @@ export {
 export type { CursorHint } from './inbound/http/cursor.js';
 export { listsController } from './inbound/http/lists.js';
 export type { ListSpec, Named } from './inbound/http/lists.js';
-export { AnyId, CommandRoute, Given, Id, Queried, ReadRoute } from './inbound/http/routes.js';
+export { CommandRoute, Given, Id, Queried, ReadRoute } from './inbound/http/routes.js';
 export { verbsController } from './inbound/http/verbs.js';
 export { offersOf, readerOf } from './inbound/http/reader.js';
 export type { Offers, Reader } from './inbound/http/reader.js';

@@ -357,7 +357,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/resolve/{id}": {
+    "/v1/resolve/{any_id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1489,7 +1489,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                id: string;
+                any_id: string;
             };
             cookie?: never;
         };

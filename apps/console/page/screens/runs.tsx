@@ -97,7 +97,7 @@ function Find(): ReactNode {
       // No path can hold dots alone, and of all that has an id only a run is called so.
       const row = isPlace(id)
         ? { run_id: id }
-        : await answered(ROW, ledger.GET('/v1/resolve/{id}', { params: { path: { id } } }));
+        : await answered(ROW, ledger.GET('/v1/resolve/{any_id}', { params: { path: { any_id: id } } }));
       await navigate({ to: '/runs/$runId', params: { runId: textIn(row, 'run_id') ?? id } });
     } catch (cause) {
       setProblem(cause);

@@ -2,9 +2,9 @@
 import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import {
-  AnyId,
   EdgeRefusal,
   FromCaller,
+  Id,
   pageQuery,
   Queried,
   ReadRoute,
@@ -44,10 +44,14 @@ export class ResolveController {
     @Inject(SERVICE_CONTEXT) private readonly service: ServiceContext,
   ) {}
 
-  @ReadRoute(':id', 'The mutation, rollback, recovery or run that an id names, looked for in that order.', resolveQuery)
+  @ReadRoute(
+    ':any_id',
+    'The mutation, rollback, recovery or run that an id names, looked for in that order.',
+    resolveQuery,
+  )
   async resolve(
     @FromCaller() caller: Caller,
-    @AnyId('id') id: string,
+    @Id('any_id') id: string,
     @Queried(resolveQuery) { tenant: named }: z.infer<typeof resolveQuery>,
   ): Promise<Resolved> {
     const tenant = tenantOfRead(caller.principal, named);

@@ -112,7 +112,7 @@ export const ACCESS = {
     'GET /v1/reports/exposure': READ,
     'GET /v1/reports/manual-reasons': READ,
     'GET /v1/reports/rollbacks': READ,
-    'GET /v1/resolve/:id': READ,
+    'GET /v1/resolve/:any_id': READ,
     'GET /v1/rollbacks': READ,
     'GET /v1/rollbacks/:id': item(...DECIDERS),
     'GET /v1/rolled-back': READ,

@@ -104,24 +104,18 @@ const checkedPart = createParamDecorator(
     parse(schema, requestOf(context)[part]),
 );
 
+/** Ids of paths that may be the name of a run, which is what its agent calls it. */
+const OF_RUNS: readonly string[] = ['run_id', 'any_id'];
+
 /** What an id in a path may be, by its name. */
 export function idSchema(name: string): z.ZodType<string> {
-  return name === 'run_id' ? runText : idText;
+  return OF_RUNS.includes(name) ? runText : idText;
 }
 
 /** An id in the path, checked. Errors: EdgeRefusal(INPUT_INVALID). */
 export const Id = createParamDecorator((name: string, context: ExecutionContext): string =>
-  checkedId(name, idSchema(name), context),
+  parse(idSchema(name), (requestOf(context).params as Readonly<Record<string, unknown>>)[name], name),
 );
-
-/** An id in the path that may be that of anything, of a run too, checked. Errors: EdgeRefusal(INPUT_INVALID). */
-export const AnyId = createParamDecorator((name: string, context: ExecutionContext): string =>
-  checkedId(name, runText, context),
-);
-
-function checkedId(name: string, check: z.ZodType<string>, context: ExecutionContext): string {
-  return parse(check, (requestOf(context).params as Readonly<Record<string, unknown>>)[name], name);
-}
 
 function requestOf(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
