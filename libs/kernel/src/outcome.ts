@@ -131,8 +131,7 @@ export const FAILURES = {
   UNKNOWN_SCHEMA: {
     retry: 'backoff',
     httpStatus: 503,
-    summary:
-      'A record of a log names a schema the registry does not know, or is of a type that a newer version wrote; the reader waits and never skips it.',
+    summary: 'A record of a log has a schema the registry lacks, or is of a newer version; no reader skips it, it waits.',
   },
   REGISTRY_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'The schema registry does not answer.' },
   DATABASE_UNAVAILABLE: {
