@@ -131,7 +131,7 @@ export const FAILURES = {
   UNKNOWN_SCHEMA: {
     retry: 'backoff',
     httpStatus: 503,
-    summary: 'A record of a log has a schema the registry lacks, or is of a newer version; no reader skips it, it waits.',
+    summary: 'A record of a log has a schema the registry lacks, or is of a newer version; its reader waits at it.',
   },
   REGISTRY_UNAVAILABLE: { retry: 'backoff', httpStatus: 503, summary: 'The schema registry does not answer.' },
   DATABASE_UNAVAILABLE: {
