@@ -47,7 +47,7 @@ function namesOf(
   order: string,
   runId: string,
 ): Pick<Action, 'callId' | 'subjectRef' | 'args' | 'effectKey' | 'idempotencyKey'> {
-  const effectKey = `eff_${sha256Hex(runId)}`;
+  const effectKey = `eff_${sha256Hex(`${runId} ${order}`)}`;
   return {
     callId: `call-${order}`,
     subjectRef: order,
