@@ -55,18 +55,18 @@ function readable(value: unknown): unknown {
 /**
  * Where what an edge of another build wrote says something that this one reads nothing of; null where it does not.
  *
- * Shape: JSON pointer of the first such member. Null, an empty list and an empty map say nothing. Pure.
+ * Shape: JSON pointer of the first such member. Null, an empty list and an empty map say nothing; a symbol that is read as another says something. Pure.
  */
 export function unreadIn(written: unknown, read: unknown, at = ''): string | null {
   if (Array.isArray(written) && Array.isArray(read)) return firstUnread(written.entries(), read, at);
-  if (!isMembers(written) || !isMembers(read)) return null;
+  if (!isMembers(written) || !isMembers(read)) return typeof written === 'string' && written !== read ? at : null;
   return firstUnread(Object.entries(written), read, at);
 }
 
 function firstUnread(written: Iterable<[string | number, unknown]>, read: object, at: string): string | null {
   for (const [name, said] of written) {
     const path = `${at}/${name}`;
-    if (!(name in read)) {
+    if (!Object.hasOwn(read, name)) {
       if (!saysNothing(said)) return path;
       continue;
     }

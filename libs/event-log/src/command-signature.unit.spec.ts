@@ -67,6 +67,12 @@ describe('what an edge of another build wrote', () => {
     ['more, which is false', { ...READ, lasting: false }, '/lasting'],
     ['more of a member', { ...READ, envelope: { ...READ.envelope, purpose: 'audit' } }, '/envelope/purpose'],
     ['more of one of many', { ...READ, steps: [{ id: 's', limit: 5 }] }, '/steps/0/limit'],
+    [
+      'a symbol that is read as another',
+      { ...READ, envelope: { ...READ.envelope, principal: 'later' } },
+      '/envelope/principal',
+    ],
+    ['more, named as every object has it', { ...READ, constructor: 'x' }, '/constructor'],
     ['more octets', { ...READ, more: Buffer.alloc(1) }, '/more'],
   ])('%s', (_what, written, unread) => {
     expect(unreadIn(written, READ)).toBe(unread);
