@@ -93,7 +93,7 @@ describe('a packet in which something was changed', () => {
         withPin(RESERVED, (pin) => {
           if (pin.input.source !== 'wire') throw new Error('it came on a wire');
           const value = Buffer.from(pin.input.value);
-          value[value.length - 1]! ^= 1;
+          value[value.indexOf('acme')]! ^= 1; // still a record, of another tenant
           return { ...pin, input: { ...pin.input, value } };
         }),
     ],

@@ -102,8 +102,8 @@ class PinsCheck {
     if (first === undefined || first === null || standing.includes(null))
       return said(pin, { code: 'record_missing', field: null });
     if ('code' in input) return said(pin, input);
-    const rows = new PinnedRows(pin);
-    const strayRow = rows.strayFrom(this.#foldedBefore(pin));
+    const rows = new PinnedRows(pin, this.#foldedBefore(pin));
+    const strayRow = rows.stray();
     const stray =
       strayRow === null ? this.#strayEntry(pin) : ({ code: 'REPLAY_ROW_DIFFERS', field: strayRow } as const);
     if (stray !== null) return said(pin, stray);

@@ -166,6 +166,22 @@ export function firstDifference(one: unknown, other: unknown, path: string): str
   return null;
 }
 
+/** The same of what is told alone: members that `told` does not have at all are not looked at; a list has its length. */
+export function firstToldOtherwise(told: unknown, made: unknown, path: string): string | null {
+  if (!isPlain(told) || !isPlain(made)) return firstDifference(told, made, path);
+  if (Array.isArray(told) !== Array.isArray(made)) return path;
+  if (Array.isArray(told) && Array.isArray(made) && told.length !== made.length) return path;
+  for (const [name, member] of Object.entries(told)) {
+    const found = firstToldOtherwise(member, made[name], `${path}/${name}`);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function isPlain(value: unknown): value is Doc {
+  return isObject(value) && !(value instanceof Uint8Array);
+}
+
 function isObject(value: unknown): value is Doc {
   return typeof value === 'object' && value !== null;
 }

@@ -5,7 +5,7 @@ import { FoldedRows, named, NotPinned, stateOver } from './pin-state.js';
 import type { RowSource } from './pin-state.js';
 import type { Pin, PinnedRecord } from './pin.messages.js';
 import { TIME_KIND } from '../stood-time.js';
-import { firstDifference } from './compare.js';
+import { firstToldOtherwise } from './compare.js';
 import type { Standing } from './compare.js';
 
 /** A record of the packet whose bytes have its hash. */
@@ -58,19 +58,24 @@ export class Folding {
   }
 }
 
-/** The rows that a pin tells. What it does not tell was not read: a decision that reads it now is another. */
+/**
+ * The rows that a pin tells. What it does not tell was not read: a decision that reads it now is another.
+ *
+ * Those that follow from records are as these make them: a later version may make more of a record than the one that told the row.
+ */
 export class PinnedRows implements RowSource {
   readonly #groups: ReadonlyMap<string, Pin['groups'][number]>;
 
   constructor(
     private readonly pin: Pin,
+    private readonly folded: RowSource,
     private readonly other?: Change,
   ) {
     this.#groups = new Map(pin.groups.map((one) => [named(one.kind, one.group), one]));
   }
 
   under(other: Change): PinnedRows {
-    return new PinnedRows(this.pin, other);
+    return new PinnedRows(this.pin, this.folded, other);
   }
 
   row(kind: string, group: string, key: string): Doc | undefined {
@@ -79,21 +84,26 @@ export class PinnedRows implements RowSource {
     if (told === undefined && kind === TIME_KIND) return undefined;
     const row = told?.rows.find((one) => one.key === key);
     if (told === undefined || (row === undefined && !told.isWhole)) throw new NotPinned(`the row ${kind} ${key}`);
-    return row === undefined || row.doc === null ? undefined : this.#shown(kind, row.doc);
+    const doc = row === undefined ? null : this.#madeOf({ kind, group }, row);
+    return doc === null ? undefined : this.#shown(kind, doc);
   }
 
   rowsOf(kind: string, group: string): readonly { readonly key: string; readonly doc: Doc }[] {
     const told = this.#groups.get(named(kind, group));
     if (told?.isWhole !== true) throw new NotPinned(`the rows ${kind} of ${group}`);
-    return told.rows.flatMap(({ key, doc }) => (doc === null ? [] : [{ key, doc: this.#shown(kind, doc) }]));
+    return told.rows.flatMap((row) => {
+      const doc = this.#madeOf({ kind, group }, row);
+      return doc === null ? [] : [{ key: row.key, doc: this.#shown(kind, doc) }];
+    });
   }
 
   /** Name of the first row that records of the packet make another than it is told; null where none is. */
-  strayFrom(folded: RowSource): string | null {
+  stray(): string | null {
+    const { folded } = this;
     for (const { kind, group, isWhole, rows } of this.pin.groups) {
       for (const { key, doc, isFolded } of rows) {
         const made = folded.row(kind, group, key) ?? null;
-        const of = isFolded ? firstDifference(made, doc, '') : null;
+        const of = isFolded ? firstToldOtherwise(doc, made, '') : null;
         if (of === null) continue;
         return `${kind} ${key}${of}`;
       }
@@ -109,6 +119,13 @@ export class PinnedRows implements RowSource {
     return this.pin.groups.flatMap(({ kind, rows }) =>
       rows.flatMap(({ key, isFolded }) => (isFolded ? [] : [`row ${kind} ${key}`])),
     );
+  }
+
+  #madeOf(
+    { kind, group }: { readonly kind: string; readonly group: string },
+    { key, doc, isFolded }: Pin['groups'][number]['rows'][number],
+  ): Doc | null {
+    return isFolded ? (this.folded.row(kind, group, key) ?? null) : doc;
   }
 
   #shown(kind: string, doc: Doc): Doc {
