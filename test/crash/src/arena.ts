@@ -67,19 +67,17 @@ export class Arena {
       },
     });
     const logDir = join(dataDir, 'logs');
-    const processes = await startProcesses(
-      reroute(plan).map((spec) => ({ ...spec, readyWithinMs: READY_WITHIN_MS })),
-      {
-        logDir,
-        book: stack.book,
-        onExit: (name, how) => {
-          onTrouble(`${name} ended by itself: ${how}`);
-          void processes.start(name).catch((cause: unknown) => {
-            onTrouble(String(cause));
-          });
-        },
+    const patient = plan.processes.map((spec) => ({ ...spec, readyWithinMs: READY_WITHIN_MS }));
+    const processes = await startProcesses(reroute({ ...plan, processes: patient }), {
+      logDir,
+      book: stack.book,
+      onExit: (name, how) => {
+        onTrouble(`${name} ended by itself: ${how}`);
+        void processes.start(name).catch((cause: unknown) => {
+          onTrouble(String(cause));
+        });
       },
-    );
+    });
     return new Arena(stack, plan, processes, proxy, new Edge(addressesOf(plan)), instances);
   }
 

@@ -26,6 +26,8 @@ import { nextKill } from './schedule.decisions.js';
 import type { RunResult } from './schedule.decisions.js';
 import type { Story } from './story.js';
 import { TakeOverRuns } from './takeover/takeover-runs.js';
+import { earlierVersion } from './upgrade/earlier-version.js';
+import { UpgradeRuns } from './upgrade/upgrade-runs.js';
 import { Watch } from './watch.js';
 
 /** Stories under way at each kill. */
@@ -231,7 +233,8 @@ interface Lane {
 }
 
 function lanesOf(stack: DevStack, options: CrashOptions): readonly Lane[] {
-  const { consumers, matrix, legs, takeOver, brokers } = options;
+  const { consumers, matrix, legs, takeOver, brokers, upgrade } = options;
+  if (upgrade !== null) return [new UpgradeRuns(stack, upgrade, say)];
   if (brokers !== null) return [new BrokerRuns(stack, brokers, say)];
   if (takeOver !== null) return [new TakeOverRuns(stack, takeOver, say)];
   if (consumers !== null) return [new ConsumerRuns(stack, consumers, say)];
@@ -259,8 +262,9 @@ async function main(): Promise<number> {
     return 0;
   }
   if (options.matrix === null && options.legs?.isAlone !== true) say(`seed ${String(options.seed)}`);
+  const upgrade = options.upgrade === null ? null : earlierVersion(options.upgrade, say);
   const { stack, ended, close } = await openOwnStack(say, options.brokers === null ? 1 : 3);
-  const lanes = lanesOf(stack, options);
+  const lanes = lanesOf(stack, { ...options, upgrade });
   await play(lanes);
   const problems = [...lanes.flatMap((lane) => lane.problems), ...ended];
   for (const { table } of lanes) if (table !== '') say(`\n${table}`);

@@ -24,6 +24,8 @@ export interface CrashOptions {
   readonly takeOver: number | null;
   /** Effects a case of three brokers instead of the runs; null: the runs, on one broker. */
   readonly brokers: number | null;
+  /** An earlier version to upgrade from, instead of the runs: a commit, or the folder of a built checkout; null: the runs. */
+  readonly upgrade: string | null;
 }
 
 export interface LegRunsPlan {
@@ -53,6 +55,7 @@ export const HELP = `npm run test:crash -- [options]: the drifted refund under k
   --legs N        kills of a worker at each step of a leg of eleven, instead (default ${String(LEG_KILLS)} after the runs)
   --takeover N    kills of one of two instances, until the next verified compensation, and starts of one alone, instead
   --brokers N     effects a case on three brokers: the leader gone, two of three gone, killed and stopped, forward and back, instead
+  --upgrade FROM  an upgrade from an earlier version, a commit or the folder of a built checkout, with stories under way, instead
   --keep          keep data and logs of a run that passed`;
 
 const CONSUMERS_DEFAULT = { commits: 2_000, rollbacks: 100, seconds: 30 } as const;
@@ -65,6 +68,7 @@ const ASKED = {
   legs: { type: 'string' },
   takeover: { type: 'string' },
   brokers: { type: 'string' },
+  upgrade: { type: 'string' },
   matrix: { type: 'boolean' },
   at: { type: 'string' },
   by: { type: 'string' },
@@ -101,6 +105,7 @@ export function readOptions(args: readonly string[]): CrashOptions | null {
     legs: legsOf(values),
     takeOver: instead('--takeover', values.takeover),
     brokers: instead('--brokers', values.brokers),
+    upgrade: values.upgrade ?? null,
   };
 }
 

@@ -41,7 +41,13 @@ describe('the options of the crash runs', () => {
     ]);
   });
 
+  it('name what an upgrade begins with: a commit, or a folder', () => {
+    expect(readOptions([])?.upgrade).toBeNull();
+    expect(readOptions(['--upgrade', 'v0.1.0'])?.upgrade).toBe('v0.1.0');
+  });
+
   it.each([
+    [['--upgrade']],
     [['--legs', '0']],
     [['--legs', '5', '--matrix']],
     [['--commits', '5']],
