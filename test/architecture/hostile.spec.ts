@@ -1,7 +1,8 @@
 // What hostile clients send to the edges as they run: floods, slow bodies, forged cursors, numbers out of range, deep JSON.
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { LIMIT_RATES } from '@recourse/service';
+import { Metrics } from '@recourse/telemetry';
 import { Edges } from './edges.testing.js';
 import type { BodySchema, Edge } from './edges.testing.js';
 
@@ -47,6 +48,15 @@ describe('whoever asks too often', () => {
     for (let nth = 0; nth < 5; nth += 1) answers.push((await get('/v1/status', `a.b.${String(nth)}`, from)).statusCode);
     expect(answers).toEqual([401, 401, 401, 429, 429]);
     expect((await get('/v1/status', good, from)).statusCode).toBe(200);
+  });
+
+  it('for metrics, which want no token, has them made once for many', async () => {
+    const made = jest.spyOn(Metrics.prototype, 'text');
+    const asked = Array.from({ length: 50 }, () => ledger.app.inject({ method: 'GET', url: '/metrics' }));
+    const answers = (await Promise.all(asked)).map(({ statusCode }) => statusCode);
+    expect(answers).toEqual(Array(50).fill(200));
+    expect(made.mock.calls.length).toBeLessThan(25);
+    made.mockRestore();
   });
 });
 

@@ -12,6 +12,8 @@ type LabelsOf<N extends keyof typeof METRICS> = Readonly<
 
 /** How often the lag of the event loop is taken, milliseconds: each time wakes a process that may have nothing else to do. */
 const LAG_EVERY_MS = 100;
+/** For so long a page is told again, milliseconds: nobody who asks for it has a token, and for each the broker and the database would be asked. */
+const PAGE_MS = 250;
 
 /** The metrics of one process. */
 export class Metrics {
@@ -20,8 +22,13 @@ export class Metrics {
   private readonly gauges = new Map<string, Gauge>();
   private readonly histograms = new Map<string, Histogram>();
   private refresh: (() => void | Promise<void>) | undefined;
+  private made: { readonly page: Promise<string>; until: number } | null = null;
 
-  constructor(labels: Readonly<Record<string, string>> = {}) {
+  /** `now`: milliseconds of a clock that only goes on. */
+  constructor(
+    labels: Readonly<Record<string, string>> = {},
+    private readonly now: () => number = () => performance.now(),
+  ) {
     this.registry.setDefaultLabels({ ...labels });
     for (const spec of Object.values(METRICS) as readonly MetricSpec[]) this.register(spec);
   }
@@ -57,6 +64,18 @@ export class Metrics {
   async text(): Promise<string> {
     await this.refresh?.();
     return this.registry.metrics();
+  }
+
+  /** The text for whoever asks, however often they do: made once while it is made, and for a moment afterwards. */
+  page(): Promise<string> {
+    if (this.made !== null && this.now() < this.made.until) return this.made.page;
+    const made = { page: this.text(), until: Infinity };
+    const over = (): void => {
+      made.until = this.now() + PAGE_MS;
+    };
+    made.page.then(over, over);
+    this.made = made;
+    return made.page;
   }
 
   get contentType(): string {

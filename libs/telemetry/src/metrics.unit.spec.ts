@@ -42,4 +42,21 @@ describe('the metrics', () => {
     );
     expect(text).toContain('recourse_append_seconds_count{service="ledger",log="recourse.mutations"} 1');
   });
+
+  it('are made once for whoever asks while they are made or a moment later, and anew then', async () => {
+    let now = 0;
+    const metrics = new Metrics({}, () => now);
+    let made = 0;
+    metrics.beforeRead(() => {
+      metrics.set('isReady', {}, (made += 1));
+    });
+    const ready = async (): Promise<readonly unknown[]> =>
+      (await Promise.all([metrics.page(), metrics.page()])).map((page) => /^recourse_ready (\d+)$/m.exec(page)?.[1]);
+    const told = [];
+    for (const at of [0, 249, 250, 251]) {
+      now = at;
+      told.push(...(await ready()));
+    }
+    expect(told).toEqual(['1', '1', '1', '1', '2', '2', '2', '2']);
+  });
 });

@@ -4,7 +4,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Metrics } from '@recourse/telemetry';
 import type { AuditorHealth, AuditorHost } from '../auditor-host.js';
 
-type Told = Pick<Metrics, 'set' | 'text' | 'contentType'>;
+type Told = Pick<Metrics, 'set' | 'page' | 'contentType'>;
 
 /** `/health/live`, `/health/startup`, `/health/ready` and `/metrics`, as the services answer them. */
 export function healthServer(host: Pick<AuditorHost, 'health'>, metrics: Told): Server {
@@ -28,5 +28,5 @@ async function tellMetrics(
 ): Promise<void> {
   metrics.set('isReady', {}, ready ? 1 : 0);
   for (const [witness, seconds] of Object.entries(witnesses)) metrics.set('witnessSilent', { witness }, seconds);
-  response.writeHead(200, { 'content-type': metrics.contentType }).end(await metrics.text());
+  response.writeHead(200, { 'content-type': metrics.contentType }).end(await metrics.page());
 }

@@ -45,7 +45,7 @@ export class HealthController {
   async metrics(@Res() reply: FastifyReply): Promise<void> {
     const { metrics, host } = this.service;
     metrics.set('isReady', {}, host.health().ready ? 1 : 0);
-    void reply.type(metrics.contentType).send(await metrics.text());
+    void reply.type(metrics.contentType).send(await metrics.page());
   }
 
   private check(aspect: 'live' | 'ready' | 'started'): Promise<HealthCheckResult> {
