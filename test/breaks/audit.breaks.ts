@@ -1039,4 +1039,13 @@ export const BREAKS: readonly Break[] = [
     find: "metrics.set('witnessSilent', { witness }, seconds);",
     replace: 'seconds;',
   },
+  {
+    id: 'p11-checks-whatever-a-note-holds',
+    requirement: 'P11/witness',
+    spec: 'apps/auditor/src/witness/witness.unit.spec.ts',
+    test: 'a witness checks no signature of a note that holds more than auditor and witnesses make',
+    file: 'apps/auditor/src/witness/witness.decisions.ts',
+    find: ' || signatures.length > SIGNATURES_MAX',
+    replace: '',
+  },
 ];

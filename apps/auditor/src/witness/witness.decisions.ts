@@ -37,6 +37,8 @@ export type WitnessAnswer =
   | { readonly status: 400 | 403 | 422 };
 
 const PROOF_MAX = 63;
+/** An auditor signs once, and each of its witnesses does: checking more would leave no time for whoever asks to be signed. */
+const SIGNATURES_MAX = 32;
 const REQUEST = /^old (0|[1-9]\d{0,15})\n((?:[A-Za-z0-9+/]{43}=\n)*)\n/;
 
 /** Reads a request; null for what is none. */
@@ -47,7 +49,9 @@ export function parseRequest(text: string): CosignRequest | null {
     .filter((line) => line !== '')
     .map((line) => Buffer.from(line, 'base64'));
   const note = text.slice(whole.length);
-  if (whole === '' || proof.length > PROOF_MAX || parseNote(note) === null) return null;
+  const { signatures } = parseNote(note) ?? { signatures: null };
+  if (whole === '' || proof.length > PROOF_MAX || signatures === null || signatures.length > SIGNATURES_MAX)
+    return null;
   return { oldSize: Number(size), proof, note };
 }
 

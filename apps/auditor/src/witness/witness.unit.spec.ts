@@ -193,6 +193,17 @@ describe('a witness', () => {
     expect(new WitnessState(folder).seenOf('log-1/recourse.budgets/0')).toEqual(SEEN);
   });
 
+  it('checks no signature of a note that holds more than auditor and witnesses make', () => {
+    const { note } = headOf(treeOf(3));
+    const { text, signatures } = parseNote(note) ?? { text: '', signatures: [] };
+    const statusOf = (count: number): number => {
+      const many = Array.from({ length: count }, () => signatures).flat();
+      const asked = requestText({ oldSize: 0, proof: [], note: noteText({ text, signatures: many }) });
+      return judgeRequest({ text: asked, givenUp: null }, [auditor.key], () => null).status;
+    };
+    expect([statusOf(1), statusOf(32), statusOf(33), statusOf(400)]).toEqual([200, 200, 400, 400]);
+  });
+
   it('answers what is no request of a known auditor with a refusal', () => {
     const stranger = noteSigner('auditor.spec', 'log', freshPem());
     const head = headOf(treeOf(3));
