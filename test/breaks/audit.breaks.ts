@@ -1048,4 +1048,22 @@ export const BREAKS: readonly Break[] = [
     find: ' || signatures.length > SIGNATURES_MAX',
     replace: '',
   },
+  {
+    id: 'p11-witness-answers-without-an-end',
+    requirement: 'P11/witness-answers',
+    spec: 'apps/auditor/src/witness/witness.unit.spec.ts',
+    test: 'a witness that is asked is read no further than an answer may be long, where it answers 200 without an end',
+    file: 'apps/auditor/src/witness/witness.http.ts',
+    find: 'await textIn(body, ANSWER_BYTES_MAX)',
+    replace: 'await textIn(body, Infinity)',
+  },
+  {
+    id: 'p11-witness-leads-elsewhere',
+    requirement: 'P11/witness-answers',
+    spec: 'apps/auditor/src/witness/witness.unit.spec.ts',
+    test: 'a witness that is asked leads its auditor to no other address',
+    file: 'apps/auditor/src/witness/witness.http.ts',
+    find: "redirect: 'manual',",
+    replace: '',
+  },
 ];

@@ -13,6 +13,8 @@ const PATH = '/add-checkpoint';
 /** The routes by which programs of ours are asked how they are. */
 const HEALTH: readonly (string | undefined)[] = ['/health', '/health/live', '/health/startup', '/health/ready'];
 const BODY_BYTES_MAX = 64 * 1_024;
+/** A signature, or a size, takes some hundred octets: a witness is somebody else's, and may answer with whatever it likes. */
+const ANSWER_BYTES_MAX = 16 * 1_024;
 const SIZE_TYPE = 'text/x.tlog.size';
 /** What the format has no place for, and other witnesses pass over: notes, in base64. */
 const GIVEN_UP = 'recourse-given-up';
@@ -47,7 +49,7 @@ async function answer(
     response.writeHead(404).end();
     return;
   }
-  const text = await bodyIn(request);
+  const text = await textIn(request, BODY_BYTES_MAX);
   const { keys, state, signer, now } = options;
   const asked = text === null ? null : { text, givenUp: givenUpIn(request) };
   const verdict =
@@ -74,15 +76,14 @@ function givenUpIn({ headers }: IncomingMessage): string | null {
   return typeof encoded === 'string' ? Buffer.from(encoded, 'base64').toString('utf8') : null;
 }
 
-/** Null for what is longer than any request. */
-async function bodyIn(request: IncomingMessage): Promise<string | null> {
-  const chunks: Buffer[] = [];
+/** Null for what is longer. */
+async function textIn(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request) {
-    const bytes = Buffer.from(chunk as Uint8Array);
-    size += bytes.length;
-    if (size > BODY_BYTES_MAX) return null;
-    chunks.push(bytes);
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > bytesMax) return null;
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
@@ -101,6 +102,8 @@ export function witnessClient({ url, key, fetch: ask, timeoutMs }: WitnessClient
   const post = (request: CosignRequest, givenUp: string | null): Promise<Response> =>
     ask(`${url.replace(/\/+$/, '')}${PATH}`, {
       method: 'POST',
+      // It says where it is once, in the configuration: elsewhere its word would have the auditor ask whom it names.
+      redirect: 'manual',
       body: requestText(request),
       headers: givenUp === null ? {} : { [GIVEN_UP]: Buffer.from(givenUp).toString('base64') },
       signal: AbortSignal.timeout(timeoutMs),
@@ -115,13 +118,13 @@ export function witnessClient({ url, key, fetch: ask, timeoutMs }: WitnessClient
         if (proof === null) throw refused(key, `it has signed a head of ${oldSize}, this one has ${head.size}`);
         const response = await post({ oldSize, proof, note: head.note }, givenUp);
         if (response.status === 409) {
-          oldSize = sizeIn(await response.text());
+          oldSize = sizeIn(await answerIn(response, key));
           continue;
         }
         if (response.status === 422) throw refused(key, REFUSED);
         if (!response.ok) throw new Failure('WITNESS_UNAVAILABLE', `${key.name} answers ${response.status}`);
         sizes.set(log, head.size);
-        return signatureIn(await response.text(), head, key);
+        return signatureIn(await answerIn(response, key), head, key);
       }
       throw new Failure('WITNESS_UNAVAILABLE', `${key.name} names another size each time it is asked`);
     },
@@ -133,6 +136,13 @@ const REFUSED =
 
 function refused({ name }: NoteKey, why: string): Failure {
   return new Failure('WITNESS_REFUSED', `${name} does not sign: ${why}`);
+}
+
+/** Errors: Failure(WITNESS_UNAVAILABLE). */
+async function answerIn({ body }: Response, { name }: NoteKey): Promise<string> {
+  const text = body === null ? '' : await textIn(body, ANSWER_BYTES_MAX);
+  if (text === null) throw new Failure('WITNESS_UNAVAILABLE', `${name} answers with more than anybody reads`);
+  return text;
 }
 
 function sizeIn(text: string): number {

@@ -1,4 +1,6 @@
 // A witness over HTTP: it signs what extends what it signed, remembers that across a kill, and refuses the rest.
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -217,3 +219,49 @@ describe('a witness', () => {
     fc.assert(fc.property(fc.string(), (noise) => parseRequest(noise) === null));
   });
 });
+
+describe('a witness that is asked', () => {
+  /** A witness of somebody else, which answers as it likes. */
+  async function stranger(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Witness> {
+    const server = createServer(answer);
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    // A server that listens on a port has an address with one.
+    const { port } = server.address() as AddressInfo;
+    return witnessClient({ url: `http://127.0.0.1:${port}`, key: signer.key, fetch, timeoutMs: 5_000 });
+  }
+
+  it.each([200, 409])(
+    'is read no further than an answer may be long, where it answers %s without an end',
+    async (status) => {
+      let sent = 0;
+      const one = await stranger((_request, response) => {
+        response.writeHead(status);
+        const more = (): void => {
+          while (!response.destroyed && sent < ENDLESS) {
+            sent += PIECE.length;
+            if (!response.write(PIECE)) break;
+          }
+          if (sent >= ENDLESS) response.end();
+        };
+        response.on('drain', more);
+        more();
+      });
+      await expect(cosigned(one, treeOf(3))).rejects.toMatchObject({ code: 'WITNESS_UNAVAILABLE' });
+      expect(sent).toBeLessThan(ENDLESS);
+    },
+  );
+
+  it('leads its auditor to no other address', async () => {
+    const asked: unknown[] = [];
+    const one = await stranger(({ method, url }, response) => {
+      asked.push([method, url]);
+      response.writeHead(303, { location: '/admin' }).end();
+    });
+    await expect(cosigned(one, treeOf(3))).rejects.toMatchObject({ code: 'WITNESS_UNAVAILABLE' });
+    expect(asked).toEqual([['POST', '/add-checkpoint']]);
+  });
+});
+
+const PIECE = Buffer.alloc(1_024 * 1_024, 'a');
+const ENDLESS = 64 * PIECE.length;
