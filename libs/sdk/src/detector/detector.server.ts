@@ -6,6 +6,7 @@
 // trigger; 503 TELL_FAILED: show it again.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { isTooDeep, JSON_DEPTH_MAX } from '@recourse/kernel';
 import { z } from 'zod';
 import type { Detector } from './detector.js';
 import { SIGHTING_KINDS } from './detector.messages.js';
@@ -16,6 +17,8 @@ export const OBSERVATION_BYTES_MAX = 256 * 1_024;
 /** A page may send other kinds of body to whom it likes, without asking first. */
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '::1'];
+/** Bytes that are no UTF-8 are no text: read as replacement characters, one run would be taken for another. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** Last instant a date can name, epoch milliseconds. */
 const INSTANT_MAX = 8.64e15;
 
@@ -142,10 +145,10 @@ async function replyTo(detector: Detector, request: IncomingMessage): Promise<Re
   if (request.method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', 'observations are posted');
   if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
     return refusal(415, 'CONTENT_TYPE_UNSUPPORTED', 'an observation is application/json');
-  const text = await textOf(request);
-  if (text === null)
+  const bytes = await bytesOf(request);
+  if (bytes === null)
     return refusal(413, 'OBSERVATION_TOO_LARGE', `an observation has at most ${String(OBSERVATION_BYTES_MAX)} bytes`);
-  const read = sightingOf(text);
+  const read = sightingOf(bytes);
   if ('problems' in read) return refusal(400, 'OBSERVATION_INVALID', read.problems.join('; '));
   const { triggers, refusals } = await detector.see(read);
   const [first] = refusals;
@@ -155,7 +158,7 @@ async function replyTo(detector: Detector, request: IncomingMessage): Promise<Re
 }
 
 /** The body of a request; null when it is larger than one may be. */
-async function textOf(request: IncomingMessage): Promise<string | null> {
+async function bytesOf(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   // A request without an encoding gives its body as buffers.
@@ -164,11 +167,14 @@ async function textOf(request: IncomingMessage): Promise<string | null> {
     if (size > OBSERVATION_BYTES_MAX) return null;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
-function sightingOf(text: string): Sighting | { readonly problems: readonly string[] } {
-  const parsed = observation.safeParse(jsonOf(text));
+function sightingOf(bytes: Buffer): Sighting | { readonly problems: readonly string[] } {
+  const given = jsonOf(bytes);
+  if (hasDeepFacts(given))
+    return { problems: [`/facts: what is in it nests deeper than the ${String(JSON_DEPTH_MAX)} levels that are read`] };
+  const parsed = observation.safeParse(given);
   if (!parsed.success)
     return { problems: parsed.error.issues.map(({ path, message }) => `/${path.map(String).join('/')}: ${message}`) };
   const { tenant, run_id: runId, kind, source, facts, seen_at: seenAt, about } = parsed.data;
@@ -181,9 +187,15 @@ function sightingOf(text: string): Sighting | { readonly problems: readonly stri
   };
 }
 
-function jsonOf(text: string): unknown {
+/** What is looked at no further: whoever walked over it would run out of stack, and asking for it again would bring it again. */
+function hasDeepFacts(given: unknown): boolean {
+  const facts = typeof given === 'object' && given !== null && 'facts' in given ? given.facts : null;
+  return typeof facts === 'object' && facts !== null && Object.values(facts).some(isTooDeep);
+}
+
+function jsonOf(bytes: Buffer): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(UTF8.decode(bytes));
   } catch {
     return undefined;
   }

@@ -301,6 +301,27 @@ describe('a detector beside the agent', () => {
     expect(await ask('x'.repeat(OBSERVATION_BYTES_MAX + 1))).toMatchObject([413, { code: 'OBSERVATION_TOO_LARGE' }]);
   });
 
+  it('refuses for good what nests so deeply that nobody can judge it, and takes what tools may be passed and answer', async () => {
+    await start();
+    const nested = (levels: number): string =>
+      JSON.stringify(observationBody(seen({ args: { warehouse: 'east' }, result: 'RESULT' }))).replace(
+        '"RESULT"',
+        `${'['.repeat(levels)}${']'.repeat(levels)}`,
+      );
+    for (const levels of [5_000, 100_000, 65])
+      expect(await ask(nested(levels))).toMatchObject([400, { code: 'OBSERVATION_INVALID' }]);
+    expect(await ask(nested(64))).toMatchObject([422, { code: 'TRIGGER_UNDECIDED' }]);
+  });
+
+  it('refuses bytes that are no UTF-8: read otherwise, one run would be taken for another', async () => {
+    await start();
+    const text = JSON.stringify(observationBody(short('east')));
+    const body = Buffer.from(text);
+    body.writeUInt8(0xff, text.indexOf('run-1'));
+    const answer = await fetch(`${server.url}/observations`, { method: 'POST', headers: JSON_TYPE, body });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { code: 'OBSERVATION_INVALID' }]);
+  });
+
   it('says which trigger it did not make, and asks to be shown again what it could not tell', async () => {
     await start(true);
     expect(await ask(JSON.stringify(observationBody(seen({}))))).toMatchObject([
