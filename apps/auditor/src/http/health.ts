@@ -3,12 +3,13 @@ import { createServer } from 'node:http';
 import type { Server, ServerResponse } from 'node:http';
 import type { Metrics } from '@recourse/telemetry';
 import type { AuditorHealth, AuditorHost } from '../auditor-host.js';
+import { arriving } from './arriving.js';
 
 type Told = Pick<Metrics, 'set' | 'page' | 'contentType'>;
 
 /** `/health/live`, `/health/startup`, `/health/ready` and `/metrics`, as the services answer them. */
-export function healthServer(host: Pick<AuditorHost, 'health'>, metrics: Told): Server {
-  return createServer(({ url }, response) => {
+export function healthServer(host: Pick<AuditorHost, 'health'>, metrics: Told, arriveWithinMs?: number): Server {
+  return createServer(arriving(arriveWithinMs), ({ url }, response) => {
     const health = host.health();
     if (url === '/metrics') {
       void tellMetrics(health, metrics, response);

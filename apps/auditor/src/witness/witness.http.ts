@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isSignedBy, noteText, parseNote } from '@recourse/audit';
 import type { NoteKey, NoteSignature, NoteSigner, SignedHead } from '@recourse/audit';
 import { Failure } from '@recourse/kernel';
+import { arriving } from '../http/arriving.js';
 import { judgeRequest, requestText } from './witness.decisions.js';
 import type { CosignRequest } from './witness.decisions.js';
 import type { WitnessState } from './witness-state.js';
@@ -25,11 +26,13 @@ export interface WitnessServerOptions {
   readonly keys: readonly NoteKey[];
   readonly state: WitnessState;
   readonly now: () => number;
+  /** How long a request may take to arrive, milliseconds. */
+  readonly arriveWithinMs?: number;
 }
 
 /** Answers `POST /add-checkpoint`, and `GET /health` with the routes below it. */
 export function witnessServer(options: WitnessServerOptions): Server {
-  return createServer((request, response) => {
+  return createServer(arriving(options.arriveWithinMs), (request, response) => {
     void answer(request, response, options).catch(() => {
       response.writeHead(500).end();
     });
