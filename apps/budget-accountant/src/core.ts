@@ -19,7 +19,7 @@ import {
 } from '@recourse/contract';
 import type { ContractEntries } from '@recourse/contract';
 import { accepted, append, command, commandsOf, core, heardOf, refused, toldOn } from '@recourse/event-log';
-import type { Asked, Decision, Due, InputTable, ServiceCore, StateView } from '@recourse/event-log';
+import type { Asked, Decision, Doc, Due, InputTable, ServiceCore, StateView } from '@recourse/event-log';
 import { boundsOf, subjectIdOf } from './core/bounds.js';
 import { MUTATIONS_LOG, isOurs, onCompensations, onMutation, onRecoverability } from './core/debts.js';
 import { takenBackBy } from './core/compensations.js';
@@ -161,7 +161,7 @@ function oneOrNone<T>(one: T | null): readonly T[] {
   return one === null ? [] : [one];
 }
 
-function onOpen({ body, context: { state, now, views } }: Asked<BudgetCommand<'OpenBudget'>>): Decision {
+function onOpen({ body, context: { state, now, views } }: Asked<BudgetCommand<'OpenBudget'>>) {
   const { tenant } = body.envelope;
   const command = placeOf(state, tenant, body);
   const { scope, scope_id } = command;
@@ -169,13 +169,13 @@ function onOpen({ body, context: { state, now, views } }: Asked<BudgetCommand<'O
   return answered(decideOpen(command, budgetAt(state, { ...command, tenant }, now), owners));
 }
 
-function onMove({ body, context }: Asked<BudgetCommand<'MoveCeiling'>>, policy: EscalationPolicy): Decision {
+function onMove({ body, context }: Asked<BudgetCommand<'MoveCeiling'>>, policy: EscalationPolicy) {
   const command = placeOf(context.state, body.envelope.tenant, body);
   const budget = budgetAt(context.state, { ...command, tenant: command.envelope.tenant }, context.now);
   return answered(decideMove(command, budget, policy, context.now));
 }
 
-function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, policy: EscalationPolicy): Decision {
+function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, policy: EscalationPolicy) {
   const escalation = isId(body.escalation_id) ? escalations.find(context.state, body.escalation_id) : null;
   const entries = context.views.view(entryView.name);
   const ownersOf = (agent: string): readonly string[] => ownersEver(entries, body.envelope.tenant, agent);
@@ -192,11 +192,11 @@ function onDecide({ body, context }: Asked<BudgetCommand<'DecideEscalation'>>, p
   return answered(decideEscalation(body, escalation, facts));
 }
 
-function onRelease({ body, context }: Asked<BudgetCommand<'ReleaseReservation'>>): Decision {
+function onRelease({ body, context }: Asked<BudgetCommand<'ReleaseReservation'>>) {
   return answered(decideRelease(body, heldFor(context.state, body)));
 }
 
-function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, policy: EscalationPolicy): Decision {
+function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, policy: EscalationPolicy) {
   const { state, views } = context;
   const { run_id: runId, effect_key, capability, subject_ref, reach } = body;
   const { tenant } = body.envelope;
@@ -234,7 +234,7 @@ function onReserve({ body, context }: Asked<BudgetCommand<'ReserveBudget'>>, pol
 }
 
 /** What a kill switch says of a reservation: who acts, its token says; and which agent, it has to say while some agent is stopped. */
-function stoppedBy(entries: ContractEntries, command: BudgetCommand<'ReserveBudget'>): Decision | null {
+function stoppedBy(entries: ContractEntries, command: BudgetCommand<'ReserveBudget'>): Decision<never> | null {
   const { envelope: asker, agent_id, capability } = command;
   const { tenant } = asker;
   const verdict = killVerdict(entries, { tenant, agent: agentOf(command), capability, asker });
@@ -245,9 +245,9 @@ function stoppedBy(entries: ContractEntries, command: BudgetCommand<'ReserveBudg
 }
 
 /** The answer with more in it. */
-function told(decision: Decision, more: Readonly<Record<string, unknown>>): Decision {
-  const { answer } = decision;
-  return answer === undefined ? decision : { ...decision, answer: { ...answer, body: { ...answer.body, ...more } } };
+function told<Told extends Doc, More extends Doc>(decision: Decision<Told>, more: More): Decision<Told & More> {
+  const { records, answer } = decision;
+  return answer === undefined ? { records } : { records, answer: { ...answer, body: { ...answer.body, ...more } } };
 }
 
 /** What is reserved for an effect. */
@@ -258,7 +258,7 @@ function heldFor(
   return reservations.find(state, reservationId(tenant, run_id, effect_key));
 }
 
-function answered(answer: BudgetAnswer): Decision {
+function answered<Told extends Doc>(answer: BudgetAnswer<Told>): Decision<Told> {
   switch (answer.kind) {
     case 'recorded':
       return accepted(

@@ -14,13 +14,13 @@ import type { DecideContext, Decision, ServiceCore, StateView } from '@recourse/
 import type { BodyOf, CommandEnvelope } from '@recourse/messages';
 import { decideContract } from './rules/contract/contract.decider.js';
 import { CONTRACT_REJECTIONS, PLATFORM } from './rules/contract/contract.messages.js';
-import type { Asker, ContractCommand, ContractState } from './rules/contract/contract.messages.js';
+import type { Asker, ContractCommand, ContractState, Outcome } from './rules/contract/contract.messages.js';
 import { dropped, newestOf, parsed } from './rules/contract/registration.decisions.js';
 import { confirmTogether, decideTogether } from './rules/contract/together.decisions.js';
 import type { Sent, TogetherAnswer } from './rules/contract/together.decisions.js';
 import { decideEntry } from './rules/entry/entry.decider.js';
 import { ENTRY_REJECTIONS } from './rules/entry/entry.messages.js';
-import type { EntryCommand } from './rules/entry/entry.messages.js';
+import type { EntryCommand, EntryTold } from './rules/entry/entry.messages.js';
 import {
   CONTRACTS_LOG,
   contractGroup,
@@ -76,13 +76,13 @@ function lapse(state: StateView, group: string, now: number): ReturnType<typeof 
   return waiting === null || waiting.expires_at > now ? [] : [dropped(waiting, 'lapsed', null)];
 }
 
-function onContract({ state, now }: DecideContext, asked: ContractCommand): Decision {
+function onContract({ state, now }: DecideContext, asked: ContractCommand): Decision<Outcome> {
   const answer = decideContract(asked, stateOf(state, asked, now));
   switch (answer.kind) {
     case 'recorded':
-      return accepted(answer.isNew ? 201 : 200, { ...answer.outcome }, ...answer.events);
+      return accepted(answer.isNew ? 201 : 200, answer.outcome, ...answer.events);
     case 'unchanged':
-      return accepted(200, { ...answer.outcome });
+      return accepted(200, answer.outcome);
     case 'rejected': {
       const { code, message, ...more } = answer.rejection;
       return refused(CONTRACT_REJECTIONS[code], code, message, more);
@@ -93,7 +93,7 @@ function onContract({ state, now }: DecideContext, asked: ContractCommand): Deci
 function onRegister(
   context: DecideContext,
   { envelope, name, body, together }: BodyOf<typeof REGISTRY_COMMANDS, 'RegisterContract'>,
-): Decision {
+): Decision<Outcome | Together> {
   const asker = askerOf(envelope);
   return together.length === 0
     ? onContract(context, { type: 'RegisterContract', asker, name, body })
@@ -101,7 +101,7 @@ function onRegister(
 }
 
 /** Contracts of one request: all register or none does. */
-function onTogether({ state, now }: DecideContext, asker: Asker, sent: readonly Sent[]): Decision {
+function onTogether({ state, now }: DecideContext, asker: Asker, sent: readonly Sent[]): Decision<Together> {
   return togetherDecision(decideTogether(asker, sent, (name) => stateOf(state, { name, asker }, now)));
 }
 
@@ -109,7 +109,7 @@ function onTogether({ state, now }: DecideContext, asker: Asker, sent: readonly 
 function onConfirm(
   context: DecideContext,
   { envelope, name, digest, together }: BodyOf<typeof REGISTRY_COMMANDS, 'ConfirmRegistration'>,
-): Decision {
+): Decision<Outcome | Together> {
   const asker = askerOf(envelope);
   const first = { name, digest: digest.toString('hex') };
   const others = Object.entries(together).map(([other, hash]) => ({ name: other, digest: hash.toString('hex') }));
@@ -120,7 +120,10 @@ function onConfirm(
   );
 }
 
-function togetherDecision(answer: TogetherAnswer): Decision {
+/** Of several contracts. */
+type Together = { readonly contracts: readonly Outcome[] };
+
+function togetherDecision(answer: TogetherAnswer): Decision<Together> {
   if (answer.kind === 'recorded')
     return accepted(answer.events.length > 0 ? 201 : 200, { contracts: answer.outcomes }, ...answer.events);
   const { code, message, ...more } = answer.rejection;
@@ -136,7 +139,7 @@ function named(body: string): Sent {
 /** Longest name that can be a row's key. */
 const ENTRY_NAME_MAX = 128;
 
-function onEntry({ state, now }: DecideContext, asked: EntryCommand): Decision {
+function onEntry({ state, now }: DecideContext, asked: EntryCommand): Decision<EntryTold> {
   const group = entryGroup(asked.kind, asked.asker.tenant);
   const standing = asked.name.length > ENTRY_NAME_MAX ? null : entries.find(state, group, asked.name);
   // Subscriptions of the tenant that stand, this one left out.
@@ -148,9 +151,9 @@ function onEntry({ state, now }: DecideContext, asked: EntryCommand): Decision {
   const answer = decideEntry(asked, standing ?? undefined, others, contractOf);
   switch (answer.kind) {
     case 'recorded':
-      return accepted(answer.event.type === 'EntryRegistered' ? 201 : 200, { ...answer.entry }, answer.event);
+      return accepted(answer.event.type === 'EntryRegistered' ? 201 : 200, answer.entry, answer.event);
     case 'unchanged':
-      return accepted(200, { ...answer.entry });
+      return accepted(200, answer.entry);
     case 'rejected': {
       const { code, message, ...more } = answer.rejection;
       return refused(ENTRY_REJECTIONS[code], code, message, more);

@@ -128,8 +128,8 @@ function wireOfAcks(): InputTable {
 /** Commands about what should not stand, and about effects that wait for people. */
 function commandsOfPeople(config: MutationsPolicy): InputTable {
   const by =
-    <Body>(decide: (context: DecideContext, body: Body, policy: MutationsPolicy) => Decision) =>
-    ({ body, context }: Asked<Body>): Decision =>
+    <Body, Answer extends Decision>(decide: (context: DecideContext, body: Body, policy: MutationsPolicy) => Answer) =>
+    ({ body, context }: Asked<Body>): Answer =>
       decide(context, body, policyIn(config, context));
   return commandsOf('recourse.ledger-commands', {
     key: { is: ({ run_id: runId }) => String(runId), name: 'run' },

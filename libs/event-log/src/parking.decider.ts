@@ -58,6 +58,13 @@ function openOf(state: StateView, { record_key: key }: Doc): readonly Doc[] {
 
 const placeOf = ({ parked_seq: seq }: Doc): number => Number(seq);
 
+/** What became of a parked record. */
+export type ParkedAnswer = {
+  readonly parked_id: string;
+  /** Records that were taken again, it and those of its key behind it. */
+  readonly redriven: number;
+};
+
 /** Answers RedriveParked and DiscardParked. */
 export function decideParkedCommand({ type, body }: RecordInput, envelope: Doc, work: ParkingWork): CommandAnswer {
   const id = String(body.parked_id);
@@ -99,7 +106,8 @@ export function decideParkedCommand({ type, body }: RecordInput, envelope: Doc, 
     if (problem !== null) continue;
     redriven += 1;
   }
-  return { status: 'accepted', httpStatus: 200, code: null, body: { parked_id: id, redriven } };
+  const told: ParkedAnswer = { parked_id: id, redriven };
+  return { status: 'accepted', httpStatus: 200, code: null, body: told };
 }
 
 /** The open parked record of an id. */

@@ -122,19 +122,20 @@ export interface Decided {
   readonly body: Doc;
 }
 
-/** The one answer to a command (L9). Rejections are values with a code. */
-export interface CommandAnswer {
+/** The one answer to a command (L9). Rejections are values with a code. `Told`: what is told of one that is accepted. */
+export interface CommandAnswer<Told extends Doc = Doc> {
   readonly status: 'accepted' | 'rejected';
   readonly httpStatus: number;
   readonly code: string | null;
   /** JSON the caller gets: the outcome, or `{code, message, ...}`. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Told | Doc;
 }
 
-export interface Decision {
+/** `Told` stands in the OpenAPI documents. */
+export interface Decision<Told extends Doc = Doc> {
   readonly records: readonly Decided[];
   /** Present exactly when the input is a command (its body has an `envelope`). */
-  readonly answer?: CommandAnswer;
+  readonly answer?: CommandAnswer<Told>;
   /** The input cannot be taken: park it with this code. */
   readonly park?: { readonly reason: string; readonly detail: string };
 }
@@ -269,19 +270,19 @@ export interface ServiceCore {
 }
 
 /** A decision that appends records and answers nobody. */
-export function append(...records: readonly Decided[]): Decision {
+export function append(...records: readonly Decided[]): Decision<never> {
   return { records };
 }
 
 /** A decision that changes nothing. */
-export const NOTHING: Decision = { records: [] };
+export const NOTHING: Decision<never> = { records: [] };
 
 /** A decision that accepts a command. */
-export function accepted(
+export function accepted<const Told extends Doc>(
   httpStatus: number,
-  body: Readonly<Record<string, unknown>>,
+  body: Told,
   ...records: readonly Decided[]
-): Decision {
+): Decision<Told> {
   return { records, answer: { status: 'accepted', httpStatus, code: null, body } };
 }
 
@@ -291,6 +292,6 @@ export function refused(
   code: string,
   message: string,
   more: Readonly<Record<string, unknown>> = {},
-): Decision {
+): Decision<never> {
   return { records: [], answer: { status: 'rejected', httpStatus, code, body: { code, message, ...more } } };
 }

@@ -73,12 +73,12 @@ export function isJudgedFalse(record: RecordOf<'recourse.mutations'>, owns: Owns
 }
 
 /** A person stops an agent from rising. */
-export function onFreeze({ body, context }: Asked<BodyOf<'recourse.budget-commands', 'FreezeAutonomy'>>): Decision {
+export function onFreeze({ body, context }: Asked<BodyOf<'recourse.budget-commands', 'FreezeAutonomy'>>) {
   return answered(decideFreeze(body, freezeFacts(context, body)));
 }
 
 /** A person lets it rise again. */
-export function onUnfreeze({ body, context }: Asked<BodyOf<'recourse.budget-commands', 'UnfreezeAutonomy'>>): Decision {
+export function onUnfreeze({ body, context }: Asked<BodyOf<'recourse.budget-commands', 'UnfreezeAutonomy'>>) {
   return answered(decideUnfreeze(body, freezeFacts(context, body)));
 }
 
@@ -183,7 +183,7 @@ function freezeFacts(
   };
 }
 
-function answered(answer: FreezeAnswer): Decision {
+function answered(answer: FreezeAnswer) {
   if (answer.kind === 'rejected') return refused(AUTONOMY_REJECTIONS[answer.code], answer.code, answer.message);
   const { autonomy_id, agent_id, task_kind, standing } = answer.change;
   const { rung, capped_by, frozen_by } = standing;

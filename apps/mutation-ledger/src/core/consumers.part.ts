@@ -67,7 +67,7 @@ export function onAck({ state, now }: DecideContext, ack: Ack): Decision {
 }
 
 /** A person says what was done about a silent consumer. */
-export function onReviewDelivery(context: DecideContext, command: ReviewDelivery): Decision {
+export function onReviewDelivery(context: DecideContext, command: ReviewDelivery) {
   const { run_id, mutation_id, consumer, delivery_id, envelope } = command;
   const told = decideReview(deliveryIn(context.state, run_id, mutation_id, consumer), command);
   if ('code' in told) return refuse(told);

@@ -3,7 +3,7 @@
 // Boundary: reads rows, asks the rules, answers. Key and role are checked by the table of core.ts.
 import { answerableFor, entryView } from '@recourse/contract';
 import { accepted, countParkedOf } from '@recourse/event-log';
-import type { DecideContext, Decision } from '@recourse/event-log';
+import type { DecideContext } from '@recourse/event-log';
 import { recoveryIdOf, rollbackIdOf } from '@recourse/messages';
 import { isRunId, isUsableId } from '@recourse/kernel';
 import type {
@@ -55,10 +55,10 @@ export interface CommandPolicy extends FallPolicy {
   readonly effectsMax: number;
 }
 
-type Decide<Body> = (context: DecideContext, command: Body, policy: CommandPolicy) => Decision;
+// What a command is answered with is told by what its function returns.
 
 /** Somebody says that a commit should not stand. */
-export function onTrigger(context: DecideContext, command: TriggerRollback, policy: CommandPolicy): Decision {
+export function onTrigger(context: DecideContext, command: TriggerRollback, policy: CommandPolicy) {
   const { run_id, mutation_id, envelope } = command;
   const refusal = triggerRefusal(command) ?? compensationRefusal(context, run_id, [mutation_id]);
   if (refusal !== null) return refuse(refusal);
@@ -75,7 +75,7 @@ export function onTrigger(context: DecideContext, command: TriggerRollback, poli
 }
 
 /** Somebody asks for a run, or some of its effects, to be undone. */
-export function onUndo(context: DecideContext, command: UndoRun, policy: CommandPolicy): Decision {
+export function onUndo(context: DecideContext, command: UndoRun, policy: CommandPolicy) {
   const refusal = undoRefusal(command) ?? compensationRefusal(context, command.run_id, command.mutation_ids);
   if (refusal !== null) return refuse(refusal);
   const {
@@ -122,8 +122,8 @@ function ownersOf(context: DecideContext, standing: RollbackDoc | undefined): re
 }
 
 /** A person judges a trigger. */
-export function judgeAs(verdict: Verdict): Decide<ConfirmTrigger | RejectTrigger> {
-  return (context, command, policy) => {
+export function judgeAs(verdict: Verdict) {
+  return (context: DecideContext, command: ConfirmTrigger | RejectTrigger, policy: CommandPolicy) => {
     const { rollback_id, run_id, mutation_id, envelope } = command;
     if (![envelope.tenant, mutation_id].every(isUsableId))
       return refuse(invalid('Tenant and mutation must be 1 to 200 bytes without NUL.'));
@@ -212,7 +212,7 @@ function releasing(
 }
 
 /** A person looked at a commit beyond its bound: that it should not stand is a trigger of its own. */
-export function onReviewed(context: DecideContext, command: ReviewOutOfBand, policy: CommandPolicy): Decision {
+export function onReviewed(context: DecideContext, command: ReviewOutOfBand, policy: CommandPolicy) {
   const { envelope, run_id, mutation_id, verdict } = command;
   const { tenant } = envelope;
   if (!isRunId(run_id) || ![tenant, mutation_id].every(isUsableId))
@@ -228,7 +228,7 @@ export function onReviewed(context: DecideContext, command: ReviewOutOfBand, pol
 }
 
 /** A person closes a breaker. */
-export function onCloseBreaker(context: DecideContext, command: CloseBreaker): Decision {
+export function onCloseBreaker(context: DecideContext, command: CloseBreaker) {
   const closed = close(context, command);
   return 'code' in closed ? refuse(closed) : accepted(200, { breaker_id: command.breaker_id, phase: 'closed' }, closed);
 }

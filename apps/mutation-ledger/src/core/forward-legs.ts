@@ -99,7 +99,7 @@ export function onCancel(
   context: DecideContext,
   { envelope, run_id, mutation_id }: CancelMutation,
   policy: LedgerPolicy,
-): Decision {
+) {
   const mutation = mutationIn(context.state, run_id, mutation_id);
   if (mutation?.tenant !== envelope.tenant)
     return refuse({ code: 'MUTATION_UNKNOWN', message: 'There is no such mutation in this run of this tenant.' });

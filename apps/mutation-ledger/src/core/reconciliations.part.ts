@@ -1,6 +1,6 @@
 // Reconciliations, as a part of the mutations core: a runtime's commits against the fallen view, and the record of what diverges.
 import { accepted } from '@recourse/event-log';
-import type { DecideContext, Decision } from '@recourse/event-log';
+import type { DecideContext } from '@recourse/event-log';
 import type { ReconcileLineage, ReviewDivergence } from '@recourse/messages';
 import { standsRef } from '../rules/mutation/lineage.decider.js';
 import type { Verdict } from '../rules/mutation/mutation.messages.js';
@@ -19,7 +19,7 @@ export function onReconcile(
   { state, views, now }: DecideContext,
   command: ReconcileLineage,
   { reviewDeadlineMs }: Pick<LedgerPolicy, 'reviewDeadlineMs'>,
-): Decision {
+) {
   const {
     envelope: { tenant },
     runtime,
@@ -67,7 +67,7 @@ function fallOfVerdict(verdict: Verdict | undefined): ReturnType<FallOf> {
 }
 
 /** A person says what was done about what a runtime kept. */
-export function onReviewDivergence(context: DecideContext, command: ReviewDivergence): Decision {
+export function onReviewDivergence(context: DecideContext, command: ReviewDivergence) {
   const { envelope, runtime, reason } = command;
   const { tenant, principal: by, command_id } = envelope;
   const standing = divergenceIn(context.state, tenant, runtime);

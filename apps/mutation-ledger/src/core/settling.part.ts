@@ -1,6 +1,6 @@
 // Takes a person's word about an effect that nothing automatic can end.
 import { accepted } from '@recourse/event-log';
-import type { DecideContext, Decision } from '@recourse/event-log';
+import type { DecideContext } from '@recourse/event-log';
 import type { ReconcileMutation, SettleMutation } from '@recourse/messages';
 import { lookOnceMore } from '../rules/mutation/asking.decider.js';
 import {
@@ -18,7 +18,7 @@ import { refuse } from './refuse.js';
 import { mutationIn } from '../rows/mutation.rows.js';
 
 /** Has a worker look once more how an execution ended; what it finds ends the question, and else the person keeps it. */
-export function onLook({ state, now }: DecideContext, command: ReconcileMutation, policy: FallPolicy): Decision {
+export function onLook({ state, now }: DecideContext, command: ReconcileMutation, policy: FallPolicy) {
   const { run_id, mutation_id } = command;
   const mutation = mutationIn(state, run_id, mutation_id);
   const refusal = lookRefusal(mutation, command, policy);
@@ -28,7 +28,7 @@ export function onLook({ state, now }: DecideContext, command: ReconcileMutation
 }
 
 /** Ends what waits for people about an effect. */
-export function onSettle(context: DecideContext, command: SettleMutation, policy: FallPolicy): Decision {
+export function onSettle(context: DecideContext, command: SettleMutation, policy: FallPolicy) {
   const { run_id, mutation_id, settled_as } = command;
   const mutation = mutationIn(context.state, run_id, mutation_id);
   const refusal =

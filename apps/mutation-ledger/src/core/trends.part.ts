@@ -2,7 +2,7 @@
 //
 // Boundary: rows read, the decisions of rules/trend asked; holds no rule.
 import { accepted } from '@recourse/event-log';
-import type { DecideContext, Decision } from '@recourse/event-log';
+import type { DecideContext } from '@recourse/event-log';
 import { personKey } from '@recourse/kernel';
 import type { Evidence, ReviewTrend } from '@recourse/messages';
 import { trendIn } from '../rows/trend.rows.js';
@@ -39,7 +39,7 @@ export function rises(
 }
 
 /** A person says what was done about a rise, or why it may go on. One of an agent is also about what it did in the run that raised it. */
-export function onReviewTrend(context: DecideContext, command: ReviewTrend): Decision {
+export function onReviewTrend(context: DecideContext, command: ReviewTrend) {
   const { envelope, scope, name, trend_id } = command;
   const { tenant } = envelope;
   const standing = trendIn(context.state, { scope, name, tenant });

@@ -3,7 +3,7 @@
 // Boundary: one line a command; key and roles are checked by the table before its rule is asked. What a command does stands in
 // rules/step and rules/forward.
 import { accepted, command } from '@recourse/event-log';
-import type { Asked, CommandsTable, Decision } from '@recourse/event-log';
+import type { Asked, CommandsTable, Decision, Doc } from '@recourse/event-log';
 import { isUsableId } from '@recourse/kernel';
 import type { ApproveStep, CloseIncident, CloseTask, CommandEnvelope, ResolveStep } from '@recourse/messages';
 import type { RecoveryRecord } from '../rules/record.messages.js';
@@ -30,24 +30,27 @@ import { onForwardAsked, onForwardDecided, onForwardUsed } from './forward.part.
 
 export const COMMANDS_WIRE = 'recourse.recovery-commands';
 
-type Answerer<Command> = (asked: Asked<Command>, policy: CorePolicy) => Decision;
+type Answerer<Command, Told extends Doc> = (asked: Asked<Command>, policy: CorePolicy) => Decision<Told>;
 
 /** A line for each command. Who may end a task depends on what it is: the rules say so. */
 export function recoveryCommands(policy: CorePolicy): CommandsTable<typeof COMMANDS_WIRE>['commands'] {
   const by =
-    <Command>(answer: Answerer<Command>) =>
-    (asked: Asked<Command>): Decision =>
+    <Command, Told extends Doc>(answer: Answerer<Command, Told>) =>
+    (asked: Asked<Command>): Decision<Told> =>
       answer(asked, policy);
   return {
     ApproveStep: command(['approver'], by(onApprove)),
-    DenyStep: command(['approver'], by(aboutStep(deny))),
+    DenyStep: command(['approver'], by(aboutStep(deny, nothingMore))),
     ResolveStep: command(['approver', 'administrator'], by(ending(aboutStep(resolve, resolutionOf)))),
     CloseTask: command('anyone', by(ending(onCloseTask))),
-    BreakGlass: command(['operator', 'administrator'], by(ending(aboutStep(breakOpen)))),
-    RetryStep: command(['approver', 'administrator'], by(aboutStep(retry))),
-    CheckStep: command(['approver', 'administrator'], by(aboutStep(check))),
-    AbandonStep: command(['approver', 'administrator'], by(ending(aboutStep(giveUp)))),
-    EscalateStep: command(['reporter', 'approver', 'operator', 'administrator'], by(aboutStep(openIncident))),
+    BreakGlass: command(['operator', 'administrator'], by(ending(aboutStep(breakOpen, nothingMore)))),
+    RetryStep: command(['approver', 'administrator'], by(aboutStep(retry, nothingMore))),
+    CheckStep: command(['approver', 'administrator'], by(aboutStep(check, nothingMore))),
+    AbandonStep: command(['approver', 'administrator'], by(ending(aboutStep(giveUp, nothingMore)))),
+    EscalateStep: command(
+      ['reporter', 'approver', 'operator', 'administrator'],
+      by(aboutStep(openIncident, nothingMore)),
+    ),
     CloseIncident: command(['approver', 'administrator'], by(ending(onCloseIncident))),
     RequestForwardApproval: command(['agent'], by(onForwardAsked)),
     DecideForwardApproval: command(['approver'], by(onForwardDecided)),
@@ -55,7 +58,7 @@ export function recoveryCommands(policy: CorePolicy): CommandsTable<typeof COMMA
   };
 }
 
-function onApprove({ body: given, context }: Asked<ApproveStep>, policy: CorePolicy): Decision {
+function onApprove({ body: given, context }: Asked<ApproveStep>, policy: CorePolicy) {
   const within = stepContext(context, given.run_id, policy);
   const step = stepOf(within, given);
   if (step === undefined) return refuse(STEP_UNKNOWN);
@@ -81,12 +84,20 @@ interface AboutStep {
   readonly step_id: string;
 }
 
+/** What is told of a step. */
+type ToldOfStep = Pick<StepDoc, 'step_id' | 'recovery_id' | 'phase' | 'reason'> & {
+  /** Of the incident that was made of it; absent where none was. */
+  readonly incident_id?: string;
+};
+
+const nothingMore = (): object => ({});
+
 /** A command about one step; the answer names its phase, and what else was made of it. */
-function aboutStep<Command extends AboutStep>(
+function aboutStep<Command extends AboutStep, More extends object>(
   decide: (step: StepDoc, given: Command, within: StepContext) => readonly RecoveryRecord[] | Refusal,
-  more: (given: Command) => object = () => ({}),
-): Answerer<Command> {
-  return ({ body: given, context }, policy) => {
+  more: (given: Command) => More,
+) {
+  return ({ body: given, context }: Asked<Command>, policy: CorePolicy): Decision<ToldOfStep & More> => {
     const within = stepContext(context, given.run_id, policy);
     const step = stepOf(within, given);
     if (step === undefined) return refuse(STEP_UNKNOWN);
@@ -98,15 +109,19 @@ function aboutStep<Command extends AboutStep>(
     );
     const incident = outcome.find((next) => next.type === 'IncidentOpened')?.body.incident_id;
     const named = incident === undefined ? {} : { incident_id: incident };
-    return accepted(200, { step_id, recovery_id, phase, reason, ...named, ...more(given) }, ...outcome);
+    return accepted<ToldOfStep & More>(
+      200,
+      { step_id, recovery_id, phase, reason, ...named, ...more(given) },
+      ...outcome,
+    );
   };
 }
 
-function resolutionOf({ resolution }: ResolveStep): object {
+function resolutionOf({ resolution }: ResolveStep): Pick<ResolveStep, 'resolution'> {
   return { resolution };
 }
 
-function onCloseIncident({ body: given, context }: Asked<CloseIncident>, policy: CorePolicy): Decision {
+function onCloseIncident({ body: given, context }: Asked<CloseIncident>, policy: CorePolicy) {
   const { envelope, run_id, incident_id } = given;
   const incident = isUsableId(incident_id) ? readRow(context.state, 'incident', run_id, incident_id) : undefined;
   if (incident?.tenant !== envelope.tenant)
@@ -116,7 +131,7 @@ function onCloseIncident({ body: given, context }: Asked<CloseIncident>, policy:
   return accepted(200, { incident_id, step_id: incident.step_id, phase: 'closed' }, ...outcome);
 }
 
-function onCloseTask({ body: given, context }: Asked<CloseTask>, policy: CorePolicy): Decision {
+function onCloseTask({ body: given, context }: Asked<CloseTask>, policy: CorePolicy) {
   const { task_id, run_id, envelope, outcome: phase } = given;
   const task = isUsableId(task_id) ? readRow(context.state, 'task', run_id, task_id) : undefined;
   if (task?.tenant !== envelope.tenant)
@@ -127,7 +142,7 @@ function onCloseTask({ body: given, context }: Asked<CloseTask>, policy: CorePol
 }
 
 /** Reads the contracts to their end before it counts: an editor ends nothing, and an edit of a moment ago counts too. */
-function ending<Command>(answer: Answerer<Command>): Answerer<Command> {
+function ending<Command, Told extends Doc>(answer: Answerer<Command, Told>): Answerer<Command, Told> {
   return (asked, policy) => {
     const decision = answer(asked, policy);
     if (decision.answer?.status === 'accepted') readEditors(asked.context);

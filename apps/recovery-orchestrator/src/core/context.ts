@@ -141,11 +141,11 @@ export function readUpToContract({ views }: DecideContext, digest: unknown): voi
 }
 
 /** A decision that answers nobody. */
-export function append(records: readonly RecoveryRecord[]): Decision {
+export function append(records: readonly RecoveryRecord[]): Decision<never> {
   return records.length === 0 ? NOTHING : { records };
 }
 
 /** Refuses a command; the refusal is its answer. */
-export function refuse({ code, message, ...more }: Refusal): Decision {
+export function refuse({ code, message, ...more }: Refusal): Decision<never> {
   return refused(REFUSALS[code], code, message, more);
 }

@@ -5,6 +5,7 @@ import { charterVerdict, entryView, forwardApprovalId, killVerdict, routinesFor 
 import type { Contract } from '@recourse/contract';
 import { accepted, NOTHING } from '@recourse/event-log';
 import type { Asked, DecideContext, Decision, TimerInput } from '@recourse/event-log';
+import { InvariantViolation } from '@recourse/kernel';
 import type { Asking } from '@recourse/kernel';
 import type { DecideForwardApproval, RequestForwardApproval, UseForwardApproval } from '@recourse/messages';
 import { decideForward, forwardDue, useForward } from '../rules/forward/forward.decider.js';
@@ -23,7 +24,10 @@ import { BROKEN, readEditors, readUpToContract, refuse, stepContext } from './co
 import type { CorePolicy } from './context.js';
 
 /** An agent's guard asks: the contract it names may be newer than the view. */
-export function onForwardAsked({ body, context }: Asked<RequestForwardApproval>, policy: CorePolicy): Decision {
+export function onForwardAsked(
+  { body, context }: Asked<RequestForwardApproval>,
+  policy: CorePolicy,
+): Decision<ForwardAnswer> {
   readUpToContract(context, body.contract_digest);
   const {
     envelope: { tenant },
@@ -81,7 +85,10 @@ function stoppedBy(
 }
 
 /** A person decides. Nobody agrees before it is known who edited the contract up to now. */
-export function onForwardDecided({ body, context }: Asked<DecideForwardApproval>, policy: CorePolicy): Decision {
+export function onForwardDecided(
+  { body, context }: Asked<DecideForwardApproval>,
+  policy: CorePolicy,
+): Decision<ForwardAnswer> {
   const standing = ownOf(context, body);
   if (standing === undefined) return refuse(UNKNOWN);
   const decision = answered(
@@ -95,7 +102,10 @@ export function onForwardDecided({ body, context }: Asked<DecideForwardApproval>
 }
 
 /** The guard uses what was agreed to; what a rule agreed to only while nothing stops it. */
-export function onForwardUsed({ body, context }: Asked<UseForwardApproval>, policy: CorePolicy): Decision {
+export function onForwardUsed(
+  { body, context }: Asked<UseForwardApproval>,
+  policy: CorePolicy,
+): Decision<ForwardAnswer> {
   const standing = ownOf(context, body);
   if (standing === undefined) return refuse(UNKNOWN);
   const stopped = standing.routine === null ? null : stoppedBy(context, standing, body.envelope);
@@ -116,8 +126,26 @@ export function onForwardDue({ state, now }: DecideContext, { address: { group, 
   return over === null ? NOTHING : { records: [over] };
 }
 
+/** A question that waits is pending to its caller. */
+export type ForwardStatus = Exclude<ForwardDoc['phase'], 'awaiting'> | 'pending';
+
 /** What a caller is told of a question; never its arguments. */
-export function forwardAnswer(doc: ForwardDoc): Readonly<Record<string, unknown>> {
+export type ForwardAnswer = Pick<
+  ForwardDoc,
+  | 'approval_id'
+  | 'run_id'
+  | 'round'
+  | 'reason'
+  | 'deadline_at'
+  | 'expires_at'
+  | 'attempt'
+  | 'required_approvals'
+  | 'decided_by'
+  | 'routine'
+  | 'not_routine'
+> & { readonly status: ForwardStatus; readonly action_digest: string; readonly approvals: number };
+
+export function forwardAnswer(doc: ForwardDoc): ForwardAnswer {
   const {
     approval_id,
     run_id,
@@ -166,18 +194,24 @@ function answered(
   outcome: ForwardOutcome,
   httpStatus: number,
   now: number,
-): Decision {
+): Decision<ForwardAnswer> {
   switch (outcome.kind) {
     case 'refused':
       return refuse(outcome.refusal);
     case 'unchanged':
-      return accepted(200, standing === undefined ? {} : forwardAnswer(standing));
+      return accepted(200, answerOf(standing));
     case 'recorded': {
       const { records } = outcome;
       const after = records.reduce<ForwardDoc | undefined>((doc, told) => forwardAfter(doc, told, now), standing);
-      return accepted(httpStatus, after === undefined ? {} : forwardAnswer(after), ...records);
+      return accepted(httpStatus, answerOf(after), ...records);
     }
   }
+}
+
+/** What is accepted stands. */
+function answerOf(doc: ForwardDoc | undefined): ForwardAnswer {
+  if (doc === undefined) throw new InvariantViolation('forward-unknown', 'no question stands that was accepted');
+  return forwardAnswer(doc);
 }
 
 const UNKNOWN: Refusal = {

@@ -80,11 +80,15 @@ export function rungRefusal({ task_kind, rung, capped_by }: Allowance): string {
 }
 
 /** What whoever reserves is told of it. */
+export type AllowanceTold = {
+  readonly autonomy: Pick<Allowance, 'task_kind' | 'rung' | 'capped_by'> & { readonly forward_approval: string };
+};
+
 export function allowanceShown({
   task_kind,
   rung,
   capped_by,
   forward_approval,
-}: Omit<Allowance, 'forward_approval'> & { readonly forward_approval: string }): Readonly<Record<string, unknown>> {
+}: AllowanceTold['autonomy']): AllowanceTold {
   return { autonomy: { task_kind, rung, capped_by, forward_approval } };
 }

@@ -4,7 +4,14 @@ import { deriveId, isAmong, isPerson } from '@recourse/kernel';
 import type { Money } from '@recourse/messages';
 import { ceilingOf } from './bounds.decisions.js';
 import { PLATFORM_ROLE, rolesSaid } from './budget.messages.js';
-import type { Budget, BudgetAnswer, BudgetCommand, BudgetKey, BudgetRejectionCode } from './budget.messages.js';
+import type {
+  Budget,
+  BudgetAnswer,
+  BudgetCommand,
+  BudgetKey,
+  BudgetRejectionCode,
+  BudgetTold,
+} from './budget.messages.js';
 
 /** Id of the question about a reservation, or about a ceiling. */
 export function escalationIdOf(of: string): string {
@@ -34,7 +41,7 @@ export function decideOpen(
   command: BudgetCommand<'OpenBudget'>,
   budget: Budget | null,
   owners: readonly string[],
-): BudgetAnswer {
+): BudgetAnswer<BudgetTold> {
   const { envelope, scope, scope_id, currency, measure, window, refunds, ceiling_minor } = command;
   const { tenant, principal: by, command_id } = envelope;
   const unfit = unfitScope(command) ?? unfitAmounts([{ amount_minor: ceiling_minor, currency }]);

@@ -241,17 +241,49 @@ export interface EscalationPolicy {
   readonly approvalWithinMs: number;
 }
 
-export type BudgetAnswer =
+/** What a caller hears of a budget that was opened, or that stands so. */
+export type BudgetTold = Pick<
+  BodyOf<'recourse.budgets', 'BudgetOpened'>,
+  'tenant' | 'scope' | 'scope_id' | 'currency' | 'measure' | 'window' | 'refunds' | 'ceiling_minor'
+>;
+
+/** What a caller hears of a ceiling that moves. */
+export type MoveTold = Pick<
+  BodyOf<'recourse.budgets', 'CeilingMoved'>,
+  'tenant' | 'scope' | 'scope_id' | 'currency' | 'measure' | 'window' | 'ceiling_minor'
+> & {
+  /** Where it stood; absent where it stands so already. */
+  readonly from_minor?: number;
+  /** When it falls back, of one that stands so already; null for never. */
+  readonly until?: number | null;
+  /** The question a second person answers; absent where nobody is asked. */
+  readonly escalation_id?: string;
+};
+
+/** What a caller hears of a reservation. */
+export type ReservationTold = Pick<Reservation, 'reservation_id' | 'phase' | 'debits'> & {
+  /** The question that people answer, and what it would exceed; absent where nobody is asked. */
+  readonly escalation_id?: string;
+  readonly exceeded?: readonly Excess[];
+  /** Until when, epoch milliseconds; absent where the same was asked before. */
+  readonly deadline_at?: number;
+};
+
+/** What a caller hears of a question they decided. */
+export type EscalationTold = Pick<Escalation, 'escalation_id' | 'reservation_id'> & { readonly approved: boolean };
+
+/** Where nothing is told of what is accepted, nothing is: a refusal alone. */
+export type BudgetAnswer<Told = never> =
   | {
       readonly kind: 'recorded';
       readonly event: BudgetRecord;
       readonly also?: BudgetRecord;
-      readonly outcome: Readonly<Record<string, unknown>>;
+      readonly outcome: Told;
     }
   /** The same was said before: nothing to record. */
   | {
       readonly kind: 'unchanged';
       readonly phase: ReservationPhase | null;
-      readonly outcome: Readonly<Record<string, unknown>>;
+      readonly outcome: Told;
     }
   | { readonly kind: 'rejected'; readonly rejection: BudgetRejection };

@@ -7,6 +7,7 @@ import { PLATFORM_ROLE } from './budget.messages.js';
 import type {
   Budget,
   BudgetAnswer,
+  MoveTold,
   BudgetCommand,
   BudgetRecord,
   Decay,
@@ -17,7 +18,12 @@ import type {
 type Move = BudgetCommand<'MoveCeiling'>;
 
 /** Lowers a ceiling, or asks another person whether it may be raised. */
-export function decideMove(command: Move, budget: Budget | null, policy: EscalationPolicy, now: number): BudgetAnswer {
+export function decideMove(
+  command: Move,
+  budget: Budget | null,
+  policy: EscalationPolicy,
+  now: number,
+): BudgetAnswer<MoveTold> {
   const { currency, ceiling_minor, measure, until } = command;
   const unfit = unfitScope(command) ?? unfitAmounts([{ amount_minor: ceiling_minor, currency }]);
   if (unfit !== null) return unfit;
@@ -42,7 +48,7 @@ function wayOf({ ceiling_minor, until }: Move, from: number, fall: Decay | null)
   return isLonger === fall.to_minor < from ? 'up' : 'down';
 }
 
-function lowered(command: Move, from: number): BudgetAnswer {
+function lowered(command: Move, from: number): BudgetAnswer<MoveTold> {
   const { envelope, ceiling_minor, until, reason } = command;
   const outcome = { ...placeOf(command), ceiling_minor, from_minor: from };
   const by = [envelope.principal];
@@ -50,7 +56,12 @@ function lowered(command: Move, from: number): BudgetAnswer {
   return { kind: 'recorded', outcome, event: { type: 'CeilingMoved', body } };
 }
 
-function proposed(command: Move, from: number, { owner, deadlineMs }: EscalationPolicy, now: number): BudgetAnswer {
+function proposed(
+  command: Move,
+  from: number,
+  { owner, deadlineMs }: EscalationPolicy,
+  now: number,
+): BudgetAnswer<MoveTold> {
   const { envelope, ceiling_minor, until, reason } = command;
   const { tenant, principal, command_id } = envelope;
   if (!isPerson(principal))

@@ -7,6 +7,7 @@ import { raised } from './ceiling.decider.js';
 import { APPROVER_ROLE, BUDGET_ROLES, LAST_RESORT_ROLE, PLATFORM_ROLE, rolesSaid } from './budget.messages.js';
 import type {
   BudgetAnswer,
+  EscalationTold,
   BudgetCommand,
   BudgetRecord,
   Escalation,
@@ -181,7 +182,7 @@ function movedSince(
 }
 
 /** Somebody has said something already: the same again changes nothing. What has happened may be let stand also after a no. */
-function decidedBefore(word: EscalationWord, escalation: Escalation): BudgetAnswer | null {
+function decidedBefore(word: EscalationWord, escalation: Escalation): BudgetAnswer<EscalationTold> | null {
   const { approved, envelope: asker } = word;
   const { about, phase, decided_by } = escalation;
   if (about === 'overrun' && phase === 'denied' && approved) return null;
@@ -195,10 +196,7 @@ function shown(minor: number | null): string {
   return minor === null ? 'not set' : String(minor);
 }
 
-function outcomeOf(
-  { approved }: EscalationWord,
-  { escalation_id, reservation_id }: Escalation,
-): Readonly<Record<string, unknown>> {
+function outcomeOf({ approved }: EscalationWord, { escalation_id, reservation_id }: Escalation): EscalationTold {
   return { escalation_id, reservation_id, approved };
 }
 
@@ -214,7 +212,7 @@ export function idleWord(
   word: EscalationWord,
   escalation: Escalation,
   { now, ceilingOf, ...people }: Omit<DecideFacts, 'policy'>,
-): BudgetAnswer | null {
+): BudgetAnswer<EscalationTold> | null {
   const refusal =
     roleLacking(word, escalation) ?? refusalOf(word, escalation, people) ?? unfitRaise(word, raisesOf(escalation));
   if (refusal !== null) return refusal;
@@ -234,7 +232,7 @@ export function decideEscalation(
   command: BudgetCommand<'DecideEscalation'>,
   escalation: Escalation | null,
   { policy, ...facts }: DecideFacts,
-): BudgetAnswer {
+): BudgetAnswer<EscalationTold> {
   const { envelope: asker, approved } = command;
   if (escalation === null)
     return roleLacking(command, escalation) ?? rejected('ESCALATION_UNKNOWN', 'there is no such escalation');

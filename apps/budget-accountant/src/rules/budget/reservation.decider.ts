@@ -8,7 +8,14 @@ import { ceilingExcess, excessOf, inUnit, uncountedExcess, windowAt } from './bo
 import type { Bounds } from './bounds.decisions.js';
 import { escalationIdOf, partiesOf, rejected, unfitAmounts } from './budget.decider.js';
 import { LAST_RESORT_ROLE } from './budget.messages.js';
-import type { BudgetAnswer, BudgetCommand, BudgetRecord, EscalationPolicy, Reservation } from './budget.messages.js';
+import type {
+  BudgetAnswer,
+  BudgetCommand,
+  BudgetRecord,
+  EscalationPolicy,
+  Reservation,
+  ReservationTold,
+} from './budget.messages.js';
 import { holds, isTooLarge } from './sums.decisions.js';
 
 /** What a reservation is decided on, beside the command. */
@@ -39,7 +46,10 @@ export function agentOf({ agent_id, envelope }: Pick<BudgetCommand<'ReserveBudge
 }
 
 /** Reserves in every unit, or escalates to a person when it would exceed a bound; an escalation adds nothing. */
-export function decideReserve(command: BudgetCommand<'ReserveBudget'>, facts: ReserveFacts): BudgetAnswer {
+export function decideReserve(
+  command: BudgetCommand<'ReserveBudget'>,
+  facts: ReserveFacts,
+): BudgetAnswer<ReservationTold> {
   const unfit = unfitAmounts(command.values) ?? unfitAttempt(command.attempt);
   if (unfit !== null) return unfit;
   if (command.values.some(({ amount_minor }) => isTooLarge(amount_minor)))
@@ -65,7 +75,7 @@ function reserved(
   command: BudgetCommand<'ReserveBudget'>,
   { bounds, terms, policy, isCompensation, isPosing, subjectId, agentId, forwardApproval }: ReserveFacts,
   debits: readonly Debit[],
-): BudgetAnswer {
+): BudgetAnswer<ReservationTold> {
   const { envelope, run_id, effect_key, capability, agent_id, initiator, objective, attempt } = command;
   const { tenant, principal, command_id } = envelope;
   const id = reservationId(tenant, run_id, effect_key);
@@ -109,7 +119,7 @@ function escalated(
   exceeded: readonly Excess[],
   { owner, deadlineMs, requestedBy }: EscalationPolicy & { readonly requestedBy: string },
   now: number,
-): BudgetAnswer {
+): BudgetAnswer<ReservationTold> {
   const { reservation_id: id, debits } = base;
   const escalation = { escalation_id: escalationIdOf(id), exceeded };
   const asked = { requested_by: requestedBy, owner, deadline_at: now + deadlineMs };
@@ -124,7 +134,7 @@ function reservedBefore(
   command: BudgetCommand<'ReserveBudget'>,
   reservation: Reservation,
   { agentId, askedAbout, isCompensation, forwardApproval }: ReserveFacts,
-): BudgetAnswer {
+): BudgetAnswer<ReservationTold> {
   const { phase, debits, asked: before = debits, agent_id: reservedFor } = reservation;
   const same =
     before.length === command.values.length &&
@@ -157,7 +167,7 @@ function retried(
 export function decideRelease(
   { envelope: asker, attempt }: BudgetCommand<'ReleaseReservation'>,
   reservation: Reservation | null,
-): BudgetAnswer {
+): BudgetAnswer<ReservationTold> {
   const unfit = unfitAttempt(attempt);
   if (unfit !== null) return unfit;
   if (reservation === null) return rejected('RESERVATION_UNKNOWN', 'nothing was reserved for this effect');
@@ -176,6 +186,6 @@ export function decideRelease(
   };
 }
 
-function shown({ reservation_id, phase, debits }: Reservation): Readonly<Record<string, unknown>> {
+function shown({ reservation_id, phase, debits }: Reservation): ReservationTold {
   return { reservation_id, phase, debits };
 }

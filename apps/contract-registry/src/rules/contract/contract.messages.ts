@@ -119,12 +119,12 @@ export interface ContractState {
 }
 
 /** What a caller hears of a version. `proposed`: a second person has to confirm it first. */
-export interface Outcome extends Pick<ContractVersion, 'name' | 'version' | 'digest'> {
+export type Outcome = Pick<ContractVersion, 'name' | 'version' | 'digest'> & {
   readonly state: 'registered' | 'proposed' | 'retired' | 'withdrawn';
   /** Against the version before; absent where there is none or nothing was compared. */
   readonly differences?: readonly Difference[];
   readonly expires_at?: number;
-}
+};
 
 export type ContractAnswer =
   | {

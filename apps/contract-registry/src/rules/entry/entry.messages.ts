@@ -80,10 +80,11 @@ export interface EntryVersion {
   readonly retired: boolean;
 }
 
-type Shown = Pick<EntryVersion, 'kind' | 'name' | 'tenant' | 'version' | 'digest'>;
+/** What a caller hears of an entry. */
+export type EntryTold = Pick<EntryVersion, 'kind' | 'name' | 'tenant' | 'version' | 'digest'>;
 
 export type EntryAnswer =
-  | { readonly kind: 'recorded'; readonly event: EntryEvent; readonly entry: Shown }
+  | { readonly kind: 'recorded'; readonly event: EntryEvent; readonly entry: EntryTold }
   /** The same was said before: nothing to record. */
-  | { readonly kind: 'unchanged'; readonly entry: Shown }
+  | { readonly kind: 'unchanged'; readonly entry: EntryTold }
   | { readonly kind: 'rejected'; readonly rejection: EntryRejection };
