@@ -13,7 +13,7 @@ import { entryPhaseAfter } from './rules/entry/entry.transitions.js';
 export const CONTRACTS_LOG = 'recourse.contracts';
 
 /** A version with who registered it and when; epoch milliseconds. */
-interface KeptVersion extends ContractVersion {
+export interface KeptVersion extends ContractVersion {
   /** Fingerprint of the tool that was approved with it, 64 hex digits. */
   readonly tool_fingerprint: string;
   readonly registered_by: string;
@@ -21,12 +21,12 @@ interface KeptVersion extends ContractVersion {
   readonly registered_at: number;
 }
 
-interface KeptProposal extends Proposal {
+export interface KeptProposal extends Proposal {
   readonly proposed_at: number;
 }
 
 /** An entry with who registered it, and who retired it when; epoch milliseconds. */
-interface KeptEntry extends EntryVersion {
+export interface KeptEntry extends EntryVersion {
   readonly registered_by: string;
   readonly registered_at: number;
   readonly retired_by?: string;

@@ -4,6 +4,7 @@
 //   F1. A record is folded whole or not at all.
 //   F2. Only records and rows that earlier records made are read: no view, no input, no key, no time.
 import { InvariantViolation } from '@recourse/kernel';
+import type { ParkedResolution, PayloadsRead, RecordParked } from '@recourse/messages';
 import { Lacking, Lacks } from './lacks.js';
 import type { Overlay } from './row-cache.js';
 import type { AcceptedRecord, Change, Doc, KindSpec, Row, ServiceCore, StateView } from './service-core.js';
@@ -23,6 +24,30 @@ export interface CommandDoc {
   /** JSON text the caller gets. */
   readonly answer: string;
 }
+
+type OfChain = 'seq' | 'prev_hash' | 'decided_at';
+
+/** Doc of a `parked` row. */
+export type ParkedDoc = Omit<RecordParked, OfChain | 'value_sha256' | 'tenant'> & {
+  /** Absent where nobody can read one, and in records from before it was told. */
+  readonly tenant?: string;
+  /** 64 hex digits. */
+  readonly value_sha256: string;
+  /** Place of the record that parked it first, and when that was decided, epoch milliseconds. */
+  readonly parked_seq: number;
+  readonly parked_at: number;
+  readonly open: boolean;
+  /** What became of it, by whom and why; absent while it is open. */
+  readonly resolution?: ParkedResolution;
+  readonly resolved_by?: string;
+  readonly resolved_reason?: string;
+};
+
+/** Doc of a `reading` row. */
+export type ReadingDoc = Omit<PayloadsRead, OfChain> & {
+  /** Epoch milliseconds. */
+  readonly read_at: number;
+};
 
 export const COMMAND_KIND = 'command';
 export const PARKED_KIND = 'parked';

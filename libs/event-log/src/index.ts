@@ -38,7 +38,7 @@ export type {
   StoredCursor,
   StoreFactory,
 } from './store.port.js';
-export type { CommandDoc } from './fold.js';
+export type { CommandDoc, ParkedDoc, ReadingDoc } from './fold.js';
 export { signCommand, verifyCommand } from './command-signature.js';
 export {
   canonicalRow,

@@ -14,6 +14,7 @@ export { LIMIT_RATES, Limits } from './edge/limits.js';
 export type { LimitRates } from './edge/limits.js';
 export { EDGE_REFUSALS, EdgeRefusal } from './edge/problem.js';
 export { render } from './edge/render.js';
+export type { Rendered } from './edge/render.js';
 export {
   anyJson,
   bounded,
@@ -71,6 +72,6 @@ export { ALL_SCHEMAS_KNOWN, knownSchemas } from './known-schemas.js';
 export type { KnownSchemas } from './known-schemas.js';
 export { connectKafka, createEdge, runProcess, serviceSigning } from './process.js';
 export { ProgramHost } from './program-host.js';
-export type { RunningProgram } from './running-service.js';
+export type { RunningProgram, Trouble } from './running-service.js';
 export { runService } from './run-service.js';
 export type { ServiceSpec } from './run-service.js';

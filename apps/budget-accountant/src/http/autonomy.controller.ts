@@ -5,12 +5,18 @@ import { z } from 'zod';
 import { RUNGS } from '@recourse/contract';
 import { BUDGETS_LOG } from '../core.js';
 import { spellingsOf } from '../reads/spellings.query.js';
+import type { Autonomy, AutonomyChange } from '../rules/autonomy/autonomy.messages.js';
+import type { Outcome } from '../rules/outcomes/outcome.messages.js';
 
 const named: Readonly<Record<string, Named>> = {
   agent_id: (reads, caller, agent, { tenant }) => spellingsOf(reads, caller, agent, tenant),
 };
 
-export const AutonomyListsController = listsController({
+export const AutonomyListsController = listsController<{
+  readonly autonomy: Autonomy;
+  readonly 'autonomy-changes': AutonomyChange;
+  readonly outcomes: Outcome;
+}>({
   tag: 'autonomy',
   log: BUDGETS_LOG,
   lists: {

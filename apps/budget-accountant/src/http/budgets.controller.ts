@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { BUDGET_COMMANDS, BUDGETS_LOG } from '../core.js';
 import { spellingsOf } from '../reads/spellings.query.js';
 import { questionDigest } from '../rules/budget/escalation.decider.js';
+import type { Budget, Escalation, Reservation } from '../rules/budget/budget.messages.js';
 
 const tag = 'budgets';
 const phase = idText.optional();
@@ -26,7 +27,11 @@ export const BudgetVerbsController = verbsController({
   },
 });
 
-export const BudgetListsController = listsController({
+export const BudgetListsController = listsController<{
+  readonly budgets: Budget;
+  readonly reservations: Reservation;
+  readonly escalations: Escalation & { readonly action_digest: string };
+}>({
   tag,
   log: BUDGETS_LOG,
   lists: {

@@ -13,7 +13,7 @@ import {
   render,
   SERVICE_CONTEXT,
 } from '@recourse/service';
-import type { Caller, ServiceContext } from '@recourse/service';
+import type { Caller, Offers, Rendered, ServiceContext } from '@recourse/service';
 import type { z } from 'zod';
 import { BUDGETS_LOG } from '../core.js';
 import { wordsOfEscalation } from '../reads/reader.rules.js';
@@ -24,6 +24,15 @@ import { namedIn, questionDigest } from '../rules/budget/escalation.decider.js';
 
 /** Ceilings of one scope: one of each unit and window. */
 const CEILINGS_MAX = 500;
+
+/** A question with what its reader may say. */
+type EscalationShown = Escalation &
+  Offers & {
+    /** What a decision has to name. */
+    readonly action_digest: string;
+    /** Names that read alike, in groups. */
+    readonly lookalikes: ReturnType<typeof lookAlikes>;
+  };
 
 @ApiTags('budgets')
 @ApiBearerAuth()
@@ -43,25 +52,26 @@ export class EscalationsController {
     @FromCaller() caller: Caller,
     @Id('id') id: string,
     @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
-  ): Promise<unknown> {
+  ): Promise<Rendered<EscalationShown>> {
     const { doc } = await this.reads.find(caller, {
       log: BUDGETS_LOG,
       kind: 'escalation',
       where: { group_key: id },
       tenant,
     });
-    const { docs } = await this.reads.shown(caller, [doc]);
     const escalation = doc as unknown as Escalation; // rows of this kind are questions
+    const [shown = doc] = (await this.reads.shown(caller, [doc])).docs;
     const now = Date.now();
     const [reader, ceiling] = await Promise.all([
       readerOf(this.service, caller),
       this.ceilingOf(caller, escalation, now),
     ]);
-    return {
-      ...(render({ ...docs[0], action_digest: questionDigest(escalation) }) as object), // a row is an object
+    return render({
+      ...(shown as unknown as Escalation), // payloads keep their places
+      action_digest: questionDigest(escalation),
       lookalikes: lookAlikes([...namedIn(escalation), reader.principal]),
       ...wordsOfEscalation(escalation, { reader, now, ceilingOf: () => ceiling }),
-    };
+    });
   }
 
   /** The ceiling that a proposal would raise, as it was set last; null of every other question, and where nobody did. */

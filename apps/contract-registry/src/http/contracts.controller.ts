@@ -28,6 +28,7 @@ import {
 import type { Caller } from '@recourse/service';
 import { z } from 'zod';
 import { CONTRACT_KIND, CONTRACTS_LOG, PROPOSAL_KIND } from '../rows.js';
+import type { KeptProposal, KeptVersion } from '../rows.js';
 
 /** The registry's own rules say what else a contract must be; here only what addresses the command. */
 const contract = z.looseObject({ name: idText, tenant: tenantText.optional() });
@@ -57,7 +58,10 @@ const confirmation = z.strictObject({
 });
 const withdrawal = z.strictObject({ tenant: tenantText.optional() });
 
-export const ContractListsController = listsController({
+export const ContractListsController = listsController<{
+  readonly contracts: KeptVersion & Readable;
+  readonly 'contract-proposals': KeptProposal & Readable;
+}>({
   tag: 'contracts',
   log: CONTRACTS_LOG,
   lists: {
@@ -210,14 +214,14 @@ export class ContractsController {
     @FromCaller() caller: Caller,
     @Id('name') name: string,
     @Queried(oneQuery) { version, tenant }: z.infer<typeof oneQuery>,
-  ): Promise<unknown> {
+  ): Promise<KeptVersion & Readable> {
     const where = { name, version };
     const found = { log: CONTRACTS_LOG, kind: CONTRACT_KIND, where, tenant, sharedTenant: ALL_TENANTS };
     const docs = await this.reads.newest(caller, found);
     const isBinding = (doc: Doc): boolean => version !== undefined || doc['retired'] !== true;
     const binding = bindingOf(docs, tenantOfRead(caller.principal, tenant) ?? ALL_TENANTS, isBinding);
     const doc = binding ?? (await this.newestFound(caller, found, docs));
-    return { ...doc, ...readable(doc) };
+    return { ...(doc as unknown as KeptVersion), ...readable(doc) }; // rows of this kind are versions
   }
 
   /** Where none binds, the newest of an owner is told, which says that it is retired. */
@@ -255,7 +259,12 @@ function tenantOf({ principal }: Caller, named: string | undefined): string | un
   return named ?? (seesAllTenants(principal) ? ALL_TENANTS : undefined);
 }
 
+type Readable = {
+  /** What `body` says, as JSON. */
+  readonly contract: unknown;
+};
+
 /** `body` is the text the digest is of; `contract` is the same as JSON, for people. */
-function readable({ body }: Doc): Doc {
+function readable({ body }: Doc): Readable {
   return { contract: typeof body === 'string' ? (JSON.parse(body) as unknown) : null };
 }

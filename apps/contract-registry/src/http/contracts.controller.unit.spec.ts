@@ -59,7 +59,7 @@ async function told(registry: Registry, query: Json = {}): Promise<Json> {
   );
   const { tenant = 'acme', ...more } = query;
   const caller = { principal: { subject: 'svc:guard', tenant, roles: ['auditor'], accounts: [] } } as unknown as Caller;
-  return (await controller.one(caller, NAME, more)) as Json;
+  return { ...(await controller.one(caller, NAME, more)) };
 }
 
 describe('the contract that binds by name', () => {

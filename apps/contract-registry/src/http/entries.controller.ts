@@ -22,6 +22,7 @@ import {
 import type { Caller, ListAnswer } from '@recourse/service';
 import { z } from 'zod';
 import { CONTRACTS_LOG, ENTRY_KIND } from '../rows.js';
+import type { KeptEntry } from '../rows.js';
 
 /** Owners of one name that are looked at for the tenant's own: two, and all for who speaks for all. */
 const ENTRIES_MAX = 10_000;
@@ -94,13 +95,13 @@ export class EntriesController {
     @FromCaller() caller: Caller,
     @Param('kind') kind: string,
     @Queried(listQuery) { name, retired, ...page }: z.infer<typeof listQuery>,
-  ): Promise<ListAnswer> {
+  ): Promise<ListAnswer<KeptEntry & Readable>> {
     const where = {
       kind: parse(kindText, kind),
       name,
       retired: retired === undefined ? undefined : retired === 'true',
     };
-    const { items, next_cursor } = await this.reads.list(caller, {
+    const { items, next_cursor } = await this.reads.list<KeptEntry>(caller, {
       log: CONTRACTS_LOG,
       kind: ENTRY_KIND,
       where,
@@ -116,13 +117,14 @@ export class EntriesController {
     @Param('kind') kind: string,
     @Id('name') name: string,
     @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
-  ): Promise<unknown> {
+  ): Promise<KeptEntry & Readable> {
     const where = { kind: parse(kindText, kind), name };
     const found = { log: CONTRACTS_LOG, kind: ENTRY_KIND, where, tenant, sharedTenant: ALL_TENANTS };
     const docs = await this.reads.every(caller, found, ENTRIES_MAX);
     const owner = tenantOfRead(caller.principal, tenant) ?? ALL_TENANTS;
     const own = docs.find((doc) => doc['tenant'] === owner);
-    return readable(own ?? (await this.reads.find(caller, found)).doc);
+    const entry = own ?? (await this.reads.find(caller, found)).doc;
+    return readable(entry as unknown as KeptEntry); // rows of this kind are entries
   }
 }
 
@@ -131,8 +133,12 @@ function tenantOf({ principal }: Caller, named: string | undefined): string | un
   return named ?? (seesAllTenants(principal) ? ALL_TENANTS : undefined);
 }
 
+type Readable = {
+  /** What `body` says, as JSON. */
+  readonly entry: unknown;
+};
+
 /** `body` is the text the digest is of; `entry` is the same as JSON, for people. */
-function readable(item: unknown): Readonly<Record<string, unknown>> {
-  const row = item as Readonly<Record<string, unknown>>; // an item of a list is a rendered doc
-  return { ...row, entry: typeof row['body'] === 'string' ? (JSON.parse(row['body']) as unknown) : null };
+function readable(entry: KeptEntry): KeptEntry & Readable {
+  return { ...entry, entry: JSON.parse(entry.body) as unknown };
 }

@@ -21,10 +21,12 @@ import {
 import type { Caller } from '@recourse/service';
 import { z } from 'zod';
 import { precisionOf } from '../rules/admission/admission.decisions.js';
-import type { AdmissionLimits } from '../rules/admission/admission.messages.js';
+import type { AdmissionLimits, BreakerDoc } from '../rules/admission/admission.messages.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 import { RollbackQueries } from '../reads/rollback-queries.js';
 import type { CountedRollbacks, Report, TriggerSource } from '../reads/rollback-queries.js';
+import type { RollbackDoc } from '../rules/rollback/rollback.messages.js';
+import type { TrendDoc } from '../rules/trend/trend.messages.js';
 
 /** Limits over all partitions, as the process was started with them. */
 export interface LimitsInForce {
@@ -62,7 +64,11 @@ interface LimitsAnswer {
   };
 }
 
-export const RollbackListsController = listsController({
+export const RollbackListsController = listsController<{
+  readonly rollbacks: RollbackDoc;
+  readonly trends: TrendDoc;
+  readonly breakers: BreakerDoc;
+}>({
   tag: 'rollbacks',
   log: MUTATIONS_LOG,
   lists: {

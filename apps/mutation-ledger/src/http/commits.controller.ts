@@ -14,13 +14,15 @@ import {
   render,
   SERVICE_CONTEXT,
 } from '@recourse/service';
-import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
+import type { Caller, ListAnswer, Rendered, ServiceContext } from '@recourse/service';
+import type { Json } from '@recourse/kernel';
+import type { Packet } from '@recourse/lineage';
 import { z } from 'zod';
 import { assumptionView } from '../core.js';
 import { STANDINGS, standingOf } from '../rows/commit.rows.js';
 import { packetOf, packetParts } from '../reads/packet.query.js';
 import { pathTo, resumeOf, resumeParts, stateAt, withOpened } from '../reads/resume.query.js';
-import type { FallenPart, RunRows, RunSteps } from '../reads/resume.query.js';
+import type { FallenPart, Resume, RunRows, RunSteps } from '../reads/resume.query.js';
 import type { Chunk, Commit } from '../rules/commit/commit.messages.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
@@ -41,6 +43,22 @@ const tenantQuery = z.strictObject({ tenant: pageQuery.tenant });
 /** The run is named here where no path can hold it: a client takes one that is called `..` for a way up. */
 const resumeQuery = z.strictObject({ tenant: pageQuery.tenant, run_id: runText.optional() });
 
+/** A commit, where the log holds it, and what became of it; with its state where that was asked for. */
+type CommitShown = Commit & {
+  readonly standing: (typeof STANDINGS)[number];
+  readonly proof: {
+    readonly log: string;
+    readonly partition: number;
+    readonly seq: number;
+    readonly recorded_hash: Buffer;
+  };
+  readonly state?: Json;
+  /** Why there is no state; null where it is told. */
+  readonly state_code?: string | null;
+};
+/** Where a run goes on. */
+type ResumeShown = Resume & { readonly run_id: string };
+
 @ApiTags('commits')
 @ApiBearerAuth()
 @Controller('v1')
@@ -54,8 +72,8 @@ export class CommitsController {
   list(
     @FromCaller() caller: Caller,
     @Queried(listQuery) { run_id, agent_id, standing, subject, bundle, ...page }: z.infer<typeof listQuery>,
-  ): Promise<ListAnswer> {
-    return this.reads.list(caller, {
+  ): Promise<ListAnswer<Rendered<Commit>>> {
+    return this.reads.list<Commit>(caller, {
       log: MUTATIONS_LOG,
       kind: 'commit',
       where: { group_key: run_id, agent_id, standing: standing ?? STANDINGS, bundle, subject_ref: subject },
@@ -68,7 +86,7 @@ export class CommitsController {
     @FromCaller() caller: Caller,
     @Id('id') id: string,
     @Queried(oneQuery) { tenant, state }: z.infer<typeof oneQuery>,
-  ): Promise<unknown> {
+  ): Promise<Rendered<CommitShown>> {
     const { doc, partition } = await this.reads.find(caller, {
       log: MUTATIONS_LOG,
       kind: 'commit',
@@ -79,14 +97,14 @@ export class CommitsController {
     const proof = { log: MUTATIONS_LOG, partition, seq: commit.recorded_seq, recorded_hash: commit.recorded_hash };
     const more = { standing: standingOf(commit), proof };
     if (state === 'false') {
-      const { docs } = await this.reads.shown(caller, [commit]);
-      return render({ ...docs[0], ...more });
+      const [shown = commit] = (await this.reads.shown(caller, [commit])).docs;
+      return render({ ...shown, ...more });
     }
     const { commits: all } = await this.stepsOf(caller, commit.run_id, commit.tenant);
     const { commits, chunks } = await this.openedStates(caller, pathTo(commit.commit_id, all), commit.tenant);
     const restored = stateAt(commit.commit_id, { commits, chunks });
     return render({
-      ...commits.find(({ commit_id }) => commit_id === commit.commit_id),
+      ...(commits.find(({ commit_id }) => commit_id === commit.commit_id) ?? commit),
       ...more,
       state: restored.ok ? restored.state : null,
       state_code: restored.ok ? null : restored.code,
@@ -102,7 +120,7 @@ export class CommitsController {
     @FromCaller() caller: Caller,
     @Id('id') id: string,
     @Queried(tenantQuery) { tenant }: z.infer<typeof tenantQuery>,
-  ): Promise<unknown> {
+  ): Promise<Packet> {
     const { doc, partition } = await this.reads.find(caller, {
       log: MUTATIONS_LOG,
       kind: 'commit',
@@ -126,7 +144,7 @@ export class CommitsController {
     @FromCaller() caller: Caller,
     @Id('run_id') runInPath: string,
     @Queried(resumeQuery) { tenant, run_id: runId = runInPath }: z.infer<typeof resumeQuery>,
-  ): Promise<unknown> {
+  ): Promise<Rendered<ResumeShown>> {
     await heardOf(this.service, runId);
     const steps = await this.recordOf(caller, runId, tenant);
     const { path, fallen } = resumeParts(steps);

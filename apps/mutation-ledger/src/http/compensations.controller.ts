@@ -3,9 +3,10 @@ import { Controller, Inject } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { EXECUTION_STATE_VALUES } from '@recourse/messages';
 import { FromCaller, Id, idText, runText, pageQuery, Queried, ReadRoute, Reads, render } from '@recourse/service';
-import type { Caller, ListAnswer } from '@recourse/service';
+import type { Caller, ListAnswer, Rendered } from '@recourse/service';
 import { z } from 'zod';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
+import type { Compensation } from '../rules/compensation/compensation.messages.js';
 
 const KIND = { log: MUTATIONS_LOG, kind: 'compensation' } as const;
 const listQuery = z.strictObject({
@@ -31,8 +32,8 @@ export class CompensationsController {
   list(
     @FromCaller() caller: Caller,
     @Queried(listQuery) { run_id, mutation_id, execution, capability, ...page }: z.infer<typeof listQuery>,
-  ): Promise<ListAnswer> {
-    return this.reads.list(caller, {
+  ): Promise<ListAnswer<Rendered<Compensation>>> {
+    return this.reads.list<Compensation>(caller, {
       ...KIND,
       where: {
         group_key: run_id,
@@ -49,9 +50,9 @@ export class CompensationsController {
     @FromCaller() caller: Caller,
     @Id('id') id: string,
     @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
-  ): Promise<unknown> {
+  ): Promise<Rendered<Compensation>> {
     const { doc } = await this.reads.find(caller, { ...KIND, where: { compensation_id: id }, tenant });
-    const { docs } = await this.reads.shown(caller, [doc]);
-    return render(docs[0]);
+    const [shown = doc] = (await this.reads.shown(caller, [doc])).docs;
+    return render(shown as unknown as Compensation); // rows of this kind are compensations
   }
 }

@@ -13,9 +13,10 @@ import {
   render,
   tenantOfRead,
 } from '@recourse/service';
-import type { Caller, ListAnswer } from '@recourse/service';
+import type { Caller, ListAnswer, Rendered } from '@recourse/service';
 import { z } from 'zod';
 import { DELIVERY_PHASES } from '../rules/consumer/consumer.messages.js';
+import type { Delivery, RolledBack } from '../rules/consumer/consumer.messages.js';
 import { fitOf } from '../rules/consumer/misfit.decisions.js';
 import type { Fit } from '../rules/consumer/misfit.decisions.js';
 import { ConsumerQueries } from '../reads/consumer-queries.js';
@@ -51,7 +52,7 @@ const reportQuery = z.strictObject({ tenant: pageQuery.tenant, limit: pageQuery.
 
 /** What a poll gets. */
 interface PollAnswer {
-  readonly items: readonly unknown[];
+  readonly items: readonly Rendered<RolledBack>[];
   /** Pass it as `after` next time: nothing is missed and nothing comes twice. */
   readonly after: string;
   readonly more: boolean;
@@ -80,8 +81,8 @@ export class ConsumersController {
     @FromCaller() caller: Caller,
     @Queried(deliveriesQuery)
     { consumer, phase, run_id, mutation_id, rollback_id, ...page }: z.infer<typeof deliveriesQuery>,
-  ): Promise<ListAnswer> {
-    return this.reads.list(caller, {
+  ): Promise<ListAnswer<Rendered<Delivery>>> {
+    return this.reads.list<Delivery>(caller, {
       log: MUTATIONS_LOG,
       kind: 'delivery',
       where: {
@@ -123,7 +124,7 @@ export class ConsumersController {
         `the scope begins with ${scope[0] ?? ''}, the token speaks for ${tenant}`,
       );
     const { items, cursor, more } = await this.queries.rolledBack({ scope, tenant, after: pollCursorOf(after), limit });
-    return { items: items.map(render), after: pollCursorText(cursor), more };
+    return { items: items.map((one) => render(one)), after: pollCursorText(cursor), more };
   }
 
   @ReadRoute(

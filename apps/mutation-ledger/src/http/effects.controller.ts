@@ -13,10 +13,12 @@ import {
   SERVICE_CONTEXT,
   tenantOfRead,
 } from '@recourse/service';
-import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
+import type { Caller, ListAnswer, Rendered, ServiceContext } from '@recourse/service';
 import type { BoundNow } from '@recourse/contract';
+import type { Money, RecoveryApprovalMode, ReversalClass } from '@recourse/messages';
 import { z } from 'zod';
 import { agentEffectOf, EFFECT_STATUSES } from '../rules/effect/effect.decisions.js';
+import type { AgentEffect } from '../rules/effect/effect.decisions.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { boundNowIn } from '../reads/bound-now.view.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
@@ -47,7 +49,22 @@ const horizonQuery = z.strictObject({
 
 const newestQuery = z.strictObject({ ...pageQuery, run_id: runText.optional(), capability: idText.optional() });
 
-interface HorizonAnswer extends ListAnswer {
+/** What a person needs to see of a window that closes. */
+interface ClosingWindow extends Pick<
+  Mutation,
+  'mutation_id' | 'tenant' | 'run_id' | 'capability' | 'subject_ref' | 'warned_at' | 'rollback_id'
+> {
+  readonly expires_at: number | null;
+  readonly closes_in_ms: number | null;
+  readonly value: Money | null;
+  readonly effect: string | null;
+  readonly reversal_class: ReversalClass | null;
+  /** Who undoes it; null where people do. */
+  readonly reversal_capability: string | null;
+  readonly recovery_approval_mode: RecoveryApprovalMode | null;
+}
+
+interface HorizonAnswer extends ListAnswer<ClosingWindow> {
   /** Database time the answer was made at, epoch milliseconds. */
   readonly as_of: number;
   /** Over everything that closes, per tenant and currency; on the first page, null on later ones. */
@@ -73,7 +90,7 @@ export class EffectsController {
     @FromCaller() caller: Caller,
     @Queried(effectQuery)
     { status, run_id, tool_name, tenant, cursor, limit = LIMIT_DEFAULT }: z.infer<typeof effectQuery>,
-  ): Promise<ListAnswer> {
+  ): Promise<ListAnswer<Rendered<AgentEffect>>> {
     const order: Order = status === undefined ? 'place' : 'updated';
     const filter = { tenant: tenantOfRead(caller.principal, tenant), status, run_id, capability: tool_name };
     const list = { list: 'agent-effects', order, filter };
@@ -83,14 +100,14 @@ export class EffectsController {
       caller,
       effects.map((executed) => ({ ...agentEffectOf(executed) })),
     );
-    return { items: docs.map(render), next_cursor: cursorOf(list, next) };
+    return { items: docs.map((doc) => render(doc)), next_cursor: cursorOf(list, next) };
   }
 
   @ReadRoute('effects', 'Recorded effects as /v1/mutations has them, what was heard of last first.', newestQuery)
   async newest(
     @FromCaller() caller: Caller,
     @Queried(newestQuery) { tenant, cursor, limit = LIMIT_DEFAULT, ...narrowed }: z.infer<typeof newestQuery>,
-  ): Promise<ListAnswer> {
+  ): Promise<ListAnswer<Rendered<Mutation>>> {
     const filter = { tenant: tenantOfRead(caller.principal, tenant), ...narrowed };
     const list = { list: 'effects', order: 'newest', filter } as const;
     const { mutations, next } = await this.queries.page({
@@ -103,7 +120,7 @@ export class EffectsController {
       caller,
       mutations.map((mutation) => ({ ...mutation })),
     );
-    return { items: docs.map(render), next_cursor: cursorOf(list, next) };
+    return { items: docs.map((doc) => render(doc)), next_cursor: cursorOf(list, next) };
   }
 
   @ReadRoute(
@@ -135,7 +152,6 @@ export class EffectsController {
   }
 }
 
-/** What a person needs to see of a window that closes. */
 function closingOf(
   {
     mutation_id,
@@ -152,7 +168,7 @@ function closingOf(
   }: Mutation,
   bound: BoundNow | null,
   now: number,
-): unknown {
+): ClosingWindow {
   const closesAt = bound === null ? expires_at : bound.reversal_expires_at;
   return {
     mutation_id,

@@ -15,12 +15,14 @@ import {
   render,
   SERVICE_CONTEXT,
 } from '@recourse/service';
-import type { Caller, ServiceContext } from '@recourse/service';
+import type { Caller, Rendered, ServiceContext } from '@recourse/service';
 import { EXECUTION_STATE_VALUES, RECOVERABILITY_STATE_VALUES } from '@recourse/messages';
+import type { Brief } from '@recourse/messages';
 import { z } from 'zod';
 import { briefOf } from '@recourse/contract';
 import { boundNowIn } from '../reads/bound-now.view.js';
 import { undoPreview } from '../reads/undo-preview.query.js';
+import type { UndoPreview } from '../reads/undo-preview.query.js';
 import { effectStatusOf } from '../rules/effect/effect.decisions.js';
 import { endsOf } from '../rules/mutation/reported.decisions.js';
 import type { EffectStatus } from '../rules/effect/effect.decisions.js';
@@ -28,6 +30,8 @@ import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 import { heardOf } from './heard-of.js';
+import type { Compensation } from '../rules/compensation/compensation.messages.js';
+import type { StandingStatement } from '../rules/assumption/assumption.messages.js';
 
 const ASSUMPTIONS_LOG = 'recourse.assumptions';
 const oneQuery = z.strictObject({
@@ -48,7 +52,33 @@ const previewQuery = z.strictObject({
   run_id: runText.optional(),
   mutation_id: z.union([idText.transform((one) => [one]), z.array(idText).max(200)]).default([]),
 });
-export const MutationListsController = listsController({
+/** Where the log holds what was bound, and the hashes that the record commits to. */
+interface Proof {
+  readonly log: string;
+  readonly partition: number;
+  readonly seq: number | null;
+  readonly recorded_hash: Buffer;
+  readonly contract_digest: Buffer | null;
+  readonly contract_version: number | null;
+  readonly bound_args_sha256: Buffer | null;
+  /** Of each further call of the reversal. */
+  readonly further_args_sha256: readonly Buffer[];
+  readonly prior_value_hash: Buffer | null;
+  readonly content_sha256: Buffer | null;
+}
+
+/** A mutation with what follows from its row, and what was executed to undo it. */
+type MutationShown = Mutation & {
+  readonly status: EffectStatus;
+  /** How many ends of its call are on record. */
+  readonly ends: number;
+  readonly brief: Brief;
+  readonly compensations: readonly Compensation[];
+  /** Null while nothing was accepted. */
+  readonly proof: Proof | null;
+};
+
+export const MutationListsController = listsController<{ readonly mutations: Mutation }>({
   tag: 'mutations',
   log: MUTATIONS_LOG,
   lists: {
@@ -68,7 +98,7 @@ export const MutationListsController = listsController({
   },
 });
 
-export const AssumptionListsController = listsController({
+export const AssumptionListsController = listsController<{ readonly assumptions: StandingStatement }>({
   tag: 'mutations',
   log: ASSUMPTIONS_LOG,
   lists: {
@@ -108,7 +138,7 @@ export class MutationsController {
     @FromCaller() caller: Caller,
     @Id('id') id: string,
     @Queried(oneQuery) { tenant, run_id: runId }: z.infer<typeof oneQuery>,
-  ): Promise<unknown> {
+  ): Promise<Rendered<MutationShown>> {
     if (runId !== undefined) await heardOf(this.service, runId);
     const { doc, partition } = await this.reads.find(caller, {
       log: MUTATIONS_LOG,
@@ -127,11 +157,11 @@ export class MutationsController {
       docs: [shown, ...compensations],
     } = await this.reads.shown(caller, [doc, ...undoing], FOR_PEOPLE.includes(status));
     return render({
-      ...shown,
+      ...(shown as Mutation),
       status,
       ends: endsOf(mutation),
       brief: briefOf(mutation.execution.objective, mutation.terms),
-      compensations,
+      compensations: compensations as unknown as readonly Compensation[], // rows of that kind, in their places
       proof: proofOf(mutation, partition),
     });
   }
@@ -145,7 +175,7 @@ export class MutationsController {
     @FromCaller() caller: Caller,
     @Id('run_id') runInPath: string,
     @Queried(previewQuery) { tenant, run_id: runId = runInPath, mutation_id: asked }: z.infer<typeof previewQuery>,
-  ): Promise<unknown> {
+  ): Promise<Rendered<UndoPreview>> {
     const found = await this.mutationsOf(caller, runId, tenant);
     const [gone, boundNow, now] = await Promise.all([
       this.reads.whichErased(found.map(({ ref }) => ref?.reversal_args ?? null)),
@@ -176,7 +206,10 @@ export class MutationsController {
  *
  * Shape:  `recourse audit prove` takes log, partition and seq; the hash of that record is `recorded_hash`.
  */
-function proofOf({ recorded_hash, recorded_seq, terms, ref, executed_sha256 }: Mutation, partition: number): unknown {
+function proofOf(
+  { recorded_hash, recorded_seq, terms, ref, executed_sha256 }: Mutation,
+  partition: number,
+): Proof | null {
   if (recorded_hash === null) return null;
   return {
     log: MUTATIONS_LOG,

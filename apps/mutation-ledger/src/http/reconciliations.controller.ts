@@ -18,7 +18,9 @@ import {
 import type { Caller } from '@recourse/service';
 import { z } from 'zod';
 import { COMMITS_MAX } from '../rules/reconciliation/reconciliation.decider.js';
+import type { Divergence } from '../rules/reconciliation/reconciliation.decider.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
+import type { Reconciliation } from '../rows/reconciliation.rows.js';
 
 const PARENTS_MAX = 100;
 /** Bytes of a comparison as JSON: it fits the wire (256 KB), and its answer, which may name everything twice, one decision (900 KB). */
@@ -46,7 +48,10 @@ const comparison = z.strictObject({
     bounded({ sizeOf: namedIn, max: NAMED_MAX, ...TOO_LARGE }, z.array(held).max(COMMITS_MAX)),
   ),
 });
-export const ReconciliationListsController = listsController({
+export const ReconciliationListsController = listsController<{
+  readonly reconciliations: Reconciliation;
+  readonly 'reconciliations/divergences': Divergence;
+}>({
   tag: 'lineage',
   log: MUTATIONS_LOG,
   lists: {

@@ -3,12 +3,13 @@ import { idText, listsController } from '@recourse/service';
 import { z } from 'zod';
 import { REEVALUATION_KIND } from '../rows/reevaluation.rows.js';
 import { REEVALUATION_PHASES } from '../rules/commit/reevaluation.decisions.js';
+import type { Reevaluation } from '../rules/commit/reevaluation.decisions.js';
 import { MUTATIONS_LOG } from '../reads/mutation-statements.js';
 
 /** Jobs of bundles that hold for all tenants are everybody's to see: they name no commit. */
 const OF_ALL = '*';
 
-export const ReevaluationsController = listsController({
+export const ReevaluationsController = listsController<{ readonly reevaluations: Reevaluation }>({
   tag: 'commits',
   log: MUTATIONS_LOG,
   lists: {

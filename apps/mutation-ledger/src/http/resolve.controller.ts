@@ -13,7 +13,8 @@ import {
   SERVICE_CONTEXT,
   tenantOfRead,
 } from '@recourse/service';
-import type { Caller, ServiceContext } from '@recourse/service';
+import type { Caller, Rendered, ServiceContext } from '@recourse/service';
+import type { MutationRef } from '@recourse/messages';
 import { z } from 'zod';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { LedgerQueries } from '../reads/ledger-queries.js';
@@ -31,7 +32,7 @@ interface Resolved {
   readonly mutation_id: string | null;
   readonly rollback_id: string | null;
   /** The typed pointer that recovery runs from; null where none is recorded. */
-  readonly ref: unknown;
+  readonly ref: Rendered<MutationRef> | null;
 }
 
 @ApiTags('mutations')
@@ -66,11 +67,11 @@ export class ResolveController {
       : new EdgeRefusal('PROJECTION_BEHIND', `rows of ${MUTATIONS_LOG} are behind`);
   }
 
-  private async shown(caller: Caller, mutation: Mutation | null): Promise<unknown> {
+  private async shown(caller: Caller, mutation: Mutation | null): Promise<Rendered<MutationRef> | null> {
     if (mutation === null || mutation.ref === null) return null;
     const { tenant, run_id, mutation_id, ref } = mutation;
     const { docs } = await this.reads.shown(caller, [{ tenant, run_id, mutation_id, ref }]);
-    return render(docs[0]?.ref);
+    return render(docs[0]?.ref ?? ref);
   }
 
   private async lookUp(caller: Caller, id: string, tenant: string | undefined): Promise<Resolved | null> {

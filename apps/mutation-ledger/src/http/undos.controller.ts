@@ -17,9 +17,10 @@ import {
   render,
   tenantText,
 } from '@recourse/service';
-import type { Caller, ListAnswer } from '@recourse/service';
+import type { Caller, ListAnswer, Rendered } from '@recourse/service';
 import { z } from 'zod';
 import { undoReport } from '../reads/undo-report.query.js';
+import type { UndoReport } from '../reads/undo-report.query.js';
 import type { Mutation } from '../rules/mutation/mutation.messages.js';
 import { UNDO_IDS_MAX } from '../rules/undo/undo.decider.js';
 import { UNDO_PHASES } from '../rules/undo/undo.transitions.js';
@@ -36,6 +37,14 @@ const listQuery = z.strictObject({ ...pageQuery, run_id: runText.optional(), pha
 const oneQuery = z.strictObject({ tenant: pageQuery.tenant });
 /** Mutations that a report, or the undos of one page, look at. */
 const MUTATIONS_MAX = 100_000;
+
+/** An undo with its outcome; null where the page has too many effects to count. */
+type UndoListed = Rendered<UndoDoc> & { readonly outcome: UndoReport['outcome'] | null };
+/** What became of an undo, who asked for it, and who has it until when. */
+type UndoShown = UndoReport &
+  Pick<UndoDoc, 'phase' | 'asked_ids' | 'begun_by' | 'opened_at' | 'owner' | 'deadline_at'> & {
+    readonly asked_by: string;
+  };
 
 @ApiTags('undos')
 @ApiBearerAuth()
@@ -73,10 +82,9 @@ export class UndosController {
   async list(
     @FromCaller() caller: Caller,
     @Queried(listQuery) { run_id, phase, ...page }: z.infer<typeof listQuery>,
-  ): Promise<ListAnswer> {
+  ): Promise<ListAnswer<UndoListed>> {
     const query = { log: MUTATIONS_LOG, kind: 'undo', where: { group_key: run_id, phase }, ...page };
-    const { items, next_cursor } = await this.reads.list(caller, query);
-    const undos = items as readonly UndoDoc[]; // rows of this kind are undos; what a report needs of them is plain
+    const { items: undos, next_cursor } = await this.reads.list<UndoDoc>(caller, query);
     const runs = [...new Set(undos.map(({ run_id: run }) => run))];
     const mutations = runs.length === 0 ? [] : await this.mutationsOf(caller, runs, page.tenant);
     const isWhole = mutations.length < MUTATIONS_MAX;
@@ -95,7 +103,7 @@ export class UndosController {
     @FromCaller() caller: Caller,
     @Id('id') id: string,
     @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
-  ): Promise<unknown> {
+  ): Promise<Rendered<UndoShown>> {
     const { doc } = await this.reads.find(caller, {
       log: MUTATIONS_LOG,
       kind: 'undo',

@@ -53,7 +53,7 @@ export class DeliveriesController {
   async deliveries(
     @FromCaller() { principal }: Caller,
     @Queried(listQuery) { state, endpoint, tenant, cursor, limit = LIMIT_DEFAULT }: z.infer<typeof listQuery>,
-  ): Promise<ListAnswer> {
+  ): Promise<ListAnswer<ShownDelivery>> {
     const narrowed = { state, endpoint, tenant: tenantOfRead(principal, tenant) };
     const list = { list: 'deliveries', ...narrowed };
     const found = await this.notifier.store.list({
@@ -96,7 +96,7 @@ export class DeliveriesController {
     'endpoints',
     'Who is told of what, whether it is on, and what is queued for it: of a tenant, what is told of that tenant alone. Secrets and whole addresses are not shown.',
   )
-  async endpoints(@FromCaller() { principal }: Caller): Promise<ListAnswer> {
+  async endpoints(@FromCaller() { principal }: Caller): Promise<ListAnswer<ShownEndpoint>> {
     const tenant = tenantOfRead(principal);
     const figures = await this.notifier.store.figures(this.notifier.now(), tenant);
     return { items: endpointsOf(tenant, shownEndpoints(this.notifier.endpoints, figures)), next_cursor: null };

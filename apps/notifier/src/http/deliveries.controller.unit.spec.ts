@@ -49,10 +49,7 @@ describe('endpoints of notices, asked for by a tenant', () => {
       nonce: () => 'nonce',
     };
     const { items } = await new DeliveriesController(notifier).endpoints(callerOf(tenant));
-    return items.map((item) => {
-      const { name, tenants, queued, oldest_due_at } = item as Readonly<Record<string, unknown>>; // a document
-      return [name, tenants, queued, oldest_due_at];
-    });
+    return items.map(({ name, tenants, queued, oldest_due_at }) => [name, tenants, queued, oldest_due_at]);
   };
 
   it('show what is queued about that tenant, no other tenant that is told there, and nothing of others', async () => {

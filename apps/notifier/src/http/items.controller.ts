@@ -12,9 +12,10 @@ import {
   ReadRoute,
   tenantOfRead,
 } from '@recourse/service';
-import type { Caller, ListAnswer } from '@recourse/service';
+import type { Caller, ListAnswer, Trouble } from '@recourse/service';
 import { z } from 'zod';
 import { shownItem } from '../reads/items.query.js';
+import type { ShownItem } from '../reads/items.query.js';
 import { ITEM_KINDS, keyOf } from '../rules/item/item.messages.js';
 import type { ItemPlace } from '../store/notifier-store.port.js';
 import { NOTIFIER_CONTEXT } from './notifier-context.js';
@@ -36,7 +37,7 @@ interface Status {
   readonly ready: boolean;
   readonly detail: {
     /** What is waited for, or fails first; null where nothing does. */
-    readonly in_the_way: unknown;
+    readonly in_the_way: Trouble | null;
     readonly loops: readonly Loop[];
     /** Epoch milliseconds; null where nobody can say. */
     readonly heads_signed_at: number | null;
@@ -65,7 +66,12 @@ export class ItemsController {
     }));
     const { ready, detail } = this.notifier.health();
     const told = { loops, heads_signed_at: await this.notifier.headsSignedAt() };
-    return { service: 'notifier', ready, detail: { ...told, in_the_way: detail['in_the_way'] ?? null } };
+    return {
+      service: 'notifier',
+      ready,
+      // As its host tells it.
+      detail: { ...told, in_the_way: (detail['in_the_way'] ?? null) as Trouble | null },
+    };
   }
 
   @ReadRoute(
@@ -76,7 +82,7 @@ export class ItemsController {
   async items(
     @FromCaller() { principal }: Caller,
     @Queried(listQuery) { kind, tenant, cursor, limit = LIMIT_DEFAULT }: z.infer<typeof listQuery>,
-  ): Promise<ListAnswer> {
+  ): Promise<ListAnswer<ShownItem>> {
     const narrowed = { kind, tenant: tenantOfRead(principal, tenant) };
     const list = { list: 'items', ...narrowed };
     const found = await this.notifier.store.items({

@@ -14,10 +14,11 @@ import {
   render,
   SERVICE_CONTEXT,
 } from '@recourse/service';
-import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
+import type { Caller, ListAnswer, Offers, Rendered, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { RecoveryQueries } from '../reads/recovery-queries.js';
 import { forwardItem } from '../reads/forward-item.query.js';
+import type { ForwardItem } from '../reads/forward-item.query.js';
 import { wordsOfQuestion } from '../reads/reader.rules.js';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
 import { RECOVERIES_LOG } from '../core.js';
@@ -30,6 +31,9 @@ const listQuery = z.strictObject({
   state: z.enum(['open', ...FORWARD_PHASES]).default('open'),
   run_id: runText.optional(),
 });
+
+/** A question with what its reader may say. */
+type ForwardShown = ForwardItem & Offers;
 
 @ApiTags('forward approvals')
 @ApiBearerAuth()
@@ -49,7 +53,7 @@ export class ForwardApprovalsController {
   list(
     @FromCaller() caller: Caller,
     @Queried(listQuery) { state, run_id, ...page }: z.infer<typeof listQuery>,
-  ): Promise<ListAnswer> {
+  ): Promise<ListAnswer<Rendered<ForwardDoc>>> {
     const where = { phase: state === 'open' ? 'awaiting' : state, group_key: run_id };
     return timedList({ reads: this.reads, queries: this.queries }, caller, { kind: FORWARD_KIND, where, ...page });
   }
@@ -63,17 +67,16 @@ export class ForwardApprovalsController {
     @FromCaller() caller: Caller,
     @Id('id') approval_id: string,
     @Queried(oneQuery) { tenant }: z.infer<typeof oneQuery>,
-  ): Promise<unknown> {
+  ): Promise<Rendered<ForwardShown>> {
     const where = { approval_id };
     const { doc } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: FORWARD_KIND, where, tenant });
     // Lengths of lists and short codes on top; the row beneath them.
-    const { docs } = await this.reads.shown(caller, [doc], doc['phase'] === 'awaiting');
-    // Rows of this kind are written by the forward part alone.
-    const question = doc as ForwardDoc;
+    const question = doc as ForwardDoc; // rows of this kind are written by the forward part alone
+    const [shown = question] = (await this.reads.shown(caller, [question], question.phase === 'awaiting')).docs;
     const reader = await readerOf(this.service, caller);
-    return {
-      ...forwardItem(question, render(docs[0]) as object, reader.principal),
+    return render({
+      ...forwardItem(question, shown, reader.principal),
       ...wordsOfQuestion(question, { reader, now: Date.now() }),
-    };
+    });
   }
 }

@@ -15,15 +15,16 @@ import {
   render,
   SERVICE_CONTEXT,
 } from '@recourse/service';
-import type { Caller, ServiceContext } from '@recourse/service';
+import type { Caller, Offers, Rendered, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { timelineOf } from '../reads/incident.query.js';
+import type { TimelineEntry } from '../reads/incident.query.js';
 import { wordsOfIncident } from '../reads/reader.rules.js';
 import { RECOVERIES_LOG } from '../core.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import type { IncidentDoc } from '../rules/task/task.messages.js';
 
-export const IncidentListsController = listsController({
+export const IncidentListsController = listsController<{ readonly incidents: IncidentDoc }>({
   tag: 'incidents',
   log: RECOVERIES_LOG,
   lists: {
@@ -39,6 +40,9 @@ export const IncidentListsController = listsController({
     },
   },
 });
+
+/** An incident with what happened, and what its reader may say. */
+type IncidentShown = IncidentDoc & Offers & { readonly timeline: readonly TimelineEntry[] };
 
 @ApiTags('incidents')
 @ApiBearerAuth()
@@ -58,15 +62,15 @@ export class IncidentsController {
     @FromCaller() caller: Caller,
     @Id('id') incident_id: string,
     @Queried(oneQuery) { tenant: named }: z.infer<typeof oneQuery>,
-  ): Promise<unknown> {
+  ): Promise<Rendered<IncidentShown>> {
     const incidents = { log: RECOVERIES_LOG, kind: 'incident', where: { incident_id }, tenant: named };
     const found = await this.reads.find(caller, incidents);
     const incident = found.doc as IncidentDoc; // rows of this kind are incidents
     const { step_id, tenant } = incident;
     const { doc } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: 'step', where: { step_id }, tenant });
-    const { docs } = await this.reads.shown(caller, [incident], incident.phase === 'open');
+    const [shown = incident] = (await this.reads.shown(caller, [incident], incident.phase === 'open')).docs;
     const step = doc as StepDoc; // rows of that kind are steps
     const offers = wordsOfIncident(incident, step, await readerOf(this.service, caller));
-    return render({ ...docs[0], timeline: timelineOf(incident, step), ...offers });
+    return render({ ...shown, timeline: timelineOf(incident, step), ...offers });
   }
 }

@@ -15,7 +15,7 @@ import {
   Reads,
   SERVICE_CONTEXT,
 } from '@recourse/service';
-import type { Caller, ListAnswer, ServiceContext } from '@recourse/service';
+import type { Caller, ListAnswer, Rendered, ServiceContext } from '@recourse/service';
 import { contractOfOpen, contractView } from '@recourse/contract';
 import { z } from 'zod';
 import { FORWARD_KIND } from '../rows/forward.rows.js';
@@ -28,7 +28,7 @@ import { reviewItem } from '../reads/review-item.query.js';
 import type { ReviewItem, Seen } from '../reads/review-item.messages.js';
 import { MARGIN_MS } from '../rules/policy.messages.js';
 import { STEP_PHASES } from '../rules/step/step.messages.js';
-import type { StepDoc, StepPhase } from '../rules/step/step.messages.js';
+import type { RecoveryDoc, StepDoc, StepPhase } from '../rules/step/step.messages.js';
 import { timedList } from './timed-list.js';
 
 /** Questions about one effect whose answers are shown with it: an effect is one action, and few are ever agreed to twice. */
@@ -67,7 +67,7 @@ function asksPeople({ phase }: Readonly<Record<string, unknown>>): boolean {
   return PHASES_IN_REVIEW.some((waiting) => waiting === phase);
 }
 
-export const RecoveryListsController = listsController({
+export const RecoveryListsController = listsController<{ readonly recoveries: RecoveryDoc; readonly steps: StepDoc }>({
   tag: 'recoveries',
   log: RECOVERIES_LOG,
   lists: {
@@ -113,7 +113,7 @@ export class RecoveriesController {
   reviews(
     @FromCaller() caller: Caller,
     @Queried(reviewQuery) { kind, state, run_id, ...page }: z.infer<typeof reviewQuery>,
-  ): Promise<ListAnswer> {
+  ): Promise<ListAnswer<Rendered<StepDoc> | Rendered<ForwardDoc>>> {
     const isForward = kind === 'forward';
     const open = isForward ? 'awaiting' : PHASES_IN_REVIEW;
     return timedList({ reads: this.reads, queries: this.queries }, caller, {

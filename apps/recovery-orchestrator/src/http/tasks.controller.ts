@@ -15,14 +15,14 @@ import {
   render,
   SERVICE_CONTEXT,
 } from '@recourse/service';
-import type { Caller, ServiceContext } from '@recourse/service';
+import type { Caller, Offers, Rendered, ServiceContext } from '@recourse/service';
 import { z } from 'zod';
 import { RECOVERIES_LOG } from '../core.js';
 import { wordsOfTask } from '../reads/reader.rules.js';
 import type { StepDoc } from '../rules/step/step.messages.js';
 import type { TaskDoc } from '../rules/task/task.messages.js';
 
-export const TaskListsController = listsController({
+export const TaskListsController = listsController<{ readonly tasks: TaskDoc }>({
   tag: 'tasks',
   log: RECOVERIES_LOG,
   lists: {
@@ -38,6 +38,9 @@ export const TaskListsController = listsController({
     },
   },
 });
+
+/** A task with what its reader may say. */
+type TaskShown = TaskDoc & Offers;
 
 @ApiTags('tasks')
 @ApiBearerAuth()
@@ -57,7 +60,7 @@ export class TasksController {
     @FromCaller() caller: Caller,
     @Id('id') task_id: string,
     @Queried(oneQuery) { tenant: named }: z.infer<typeof oneQuery>,
-  ): Promise<unknown> {
+  ): Promise<Rendered<TaskShown>> {
     const found = await this.reads.find(caller, {
       log: RECOVERIES_LOG,
       kind: 'task',
@@ -67,8 +70,8 @@ export class TasksController {
     const task = found.doc as TaskDoc; // rows of this kind are tasks
     const { step_id, tenant } = task;
     const { doc } = await this.reads.find(caller, { log: RECOVERIES_LOG, kind: 'step', where: { step_id }, tenant });
-    const { docs } = await this.reads.shown(caller, [task], task.phase === 'open');
+    const [shown = task] = (await this.reads.shown(caller, [task], task.phase === 'open')).docs;
     // Rows of that kind are steps.
-    return render({ ...docs[0], ...wordsOfTask(task, doc as StepDoc, await readerOf(this.service, caller)) });
+    return render({ ...shown, ...wordsOfTask(task, doc as StepDoc, await readerOf(this.service, caller)) });
   }
 }

@@ -10,7 +10,8 @@ import {
   render,
   tenantOfRead,
 } from '@recourse/service';
-import type { Caller, ListAnswer, Reads } from '@recourse/service';
+import type { Caller, ListAnswer, Reads, Rendered } from '@recourse/service';
+import type { Doc } from '@recourse/event-log';
 import { z } from 'zod';
 import type { RecoveryQueries } from '../reads/recovery-queries.js';
 import { TIMED } from '../reads/recovery-statements.js';
@@ -28,11 +29,11 @@ const LIMIT_DEFAULT = 100;
 const place: z.ZodType<TimedPlace> = z.tuple([z.int(), partitionNumber, placeText, placeText]);
 
 /** A page of rows, the soonest first. Errors: those of `Reads.list`. */
-export async function timedList(
+export async function timedList<Of extends Doc>(
   { reads, queries }: { readonly reads: Reads; readonly queries: RecoveryQueries },
   caller: Caller,
   { kind, where, tenant: named, cursor, limit = LIMIT_DEFAULT }: ListAsked,
-): Promise<ListAnswer> {
+): Promise<ListAnswer<Rendered<Of>>> {
   const narrowed = { ...where, tenant: tenantOfRead(caller.principal, named) };
   const list = { list: kind, by: TIMED[kind], where: narrowed };
   const found = await queries.timed({ kind, where: narrowed, after: readPageCursor(list, place, cursor), limit });
@@ -40,7 +41,10 @@ export async function timedList(
   const last = more ? items.at(-1) : undefined;
   const { docs } = await reads.shown(
     caller,
-    items.map(({ doc }) => doc),
+    items.map(({ doc }) => doc as Of), // rows of a kind are what whoever names the kind says
   );
-  return { items: docs.map(render), next_cursor: last === undefined ? null : pageCursorText(list, last.place) };
+  return {
+    items: docs.map((doc) => render(doc)),
+    next_cursor: last === undefined ? null : pageCursorText(list, last.place),
+  };
 }

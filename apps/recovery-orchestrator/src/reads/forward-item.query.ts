@@ -1,10 +1,18 @@
 // A question before an effect as whoever decides is shown it: its row, its status, and which of the names in it read alike. Pure.
 import { lookAlikes } from '@recourse/kernel';
 import { forwardAnswer } from '../core/forward.part.js';
+import type { ForwardStatus } from '../core/forward.part.js';
 import type { ForwardDoc } from '../rules/forward/forward.messages.js';
 
-/** `shown` is the row as it is rendered, `reader` the subject of whoever looks. */
-export function forwardItem(doc: ForwardDoc, shown: object, reader: string): Readonly<Record<string, unknown>> {
+/** A question as it is shown. */
+export type ForwardItem = ForwardDoc & {
+  readonly status: ForwardStatus;
+  /** Names that read alike, in groups. */
+  readonly lookalikes: ReturnType<typeof lookAlikes>;
+};
+
+/** `shown` is the row as its reader may see it, `reader` the subject of whoever looks. */
+export function forwardItem(doc: ForwardDoc, shown: ForwardDoc, reader: string): ForwardItem {
   const { status } = forwardAnswer(doc);
   return { ...shown, status, lookalikes: lookAlikes([...peopleOf(doc), reader]) };
 }

@@ -40,7 +40,7 @@ const ASKED: ForwardDoc = {
 
 describe('a question before an effect', () => {
   it('marks names of different people that read alike, the reader among them, beside its row and status', () => {
-    const shown = { approval_id: 'apr_1' };
+    const shown = { ...ASKED, args: { ...ASKED.args, content: Buffer.from('{}') } };
     expect(forwardItem(ASKED, shown, 'Ines')).toEqual({ ...shown, status: 'pending', lookalikes: [] });
     expect(forwardItem(ASKED, shown, '1nes')).toMatchObject({ lookalikes: [['1nes', 'ines']] });
     expect(forwardItem(ASKED, shown, '0lga')).toMatchObject({ lookalikes: [['0lga', 'olga']] });

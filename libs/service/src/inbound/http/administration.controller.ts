@@ -2,14 +2,18 @@
 import { Controller, Inject, Param } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { PARKED_KIND, READING_KIND } from '@recourse/event-log';
+import type { LoopHealth, ParkedDoc, ReadingDoc } from '@recourse/event-log';
 import { partitionForKey } from '@recourse/kafka';
 import { z } from 'zod';
 import { ALL_TENANTS } from '../../edge/roles.js';
 import { EdgeRefusal } from '../../edge/problem.js';
+import type { Rendered } from '../../edge/render.js';
 import { idText, reasonText } from '../../edge/validate.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
 import type { ServiceContext } from '../../service-context.js';
 import { StateHashes } from '../../state-hashes.js';
+import type { ElsewherePartition } from '../../elsewhere.js';
+import type { ServiceHealth, Trouble } from '../../running-service.js';
 import { FromCaller } from './caller.js';
 import type { Caller } from './caller.js';
 import { Commands, send } from './commands.js';
@@ -28,6 +32,36 @@ const resolution = z.strictObject({ reason: reasonText, log: idText.optional() }
 const stateHashQuery = z.strictObject({ log: idText.optional(), partition: z.coerce.number().pipe(partitionNumber) });
 /** A key for a given partition is found after about as many tries as there are partitions. */
 const KEY_TRIES_MAX = 100_000;
+
+/** How a process and its partitions are; empty where nothing was started yet. */
+interface StatusDetail {
+  /** What is waited for, or fails first; null or absent where nothing does. */
+  readonly in_the_way?: Trouble | null;
+  readonly problem?: string | null;
+  /** Partitions that this process owns. */
+  readonly loops?: readonly LoopHealth[];
+  /** How many each log has; null while nobody can tell. */
+  readonly partitions?: Readonly<Record<string, number | null>>;
+  /** Other members of its group; null where nobody can tell. */
+  readonly others?: readonly string[] | null;
+}
+
+interface StatusAnswer extends Pick<ServiceHealth, 'live' | 'ready' | 'started'> {
+  readonly service: string;
+  readonly logs: readonly string[];
+  readonly detail: StatusDetail;
+  /** Partitions that another process has, or nobody; null where nobody can tell, absent before the start. */
+  readonly elsewhere?: readonly ElsewherePartition[] | null;
+}
+
+interface StateHashAnswer {
+  readonly log: string;
+  readonly partition: number;
+  /** Last record in the rows. */
+  readonly seq: number;
+  /** Hex. */
+  readonly state_hash: string;
+}
 
 @ApiTags('administration')
 @ApiBearerAuth()
@@ -61,8 +95,8 @@ export class AdministrationController {
   parked(
     @FromCaller() caller: Caller,
     @Queried(parkedQuery) { log, open, cursor, limit }: z.infer<typeof parkedQuery>,
-  ): Promise<ListAnswer> {
-    return this.reads.list(caller, {
+  ): Promise<ListAnswer<Rendered<ParkedDoc>>> {
+    return this.reads.list<ParkedDoc>(caller, {
       log: this.logOf(log),
       kind: PARKED_KIND,
       where: { open: open !== 'false' },
@@ -79,8 +113,13 @@ export class AdministrationController {
   readings(
     @FromCaller() caller: Caller,
     @Queried(readingsQuery) { reader, ...page }: z.infer<typeof readingsQuery>,
-  ): Promise<ListAnswer> {
-    return this.reads.list(caller, { log: this.logOf(undefined), kind: READING_KIND, where: { reader }, ...page });
+  ): Promise<ListAnswer<Rendered<ReadingDoc>>> {
+    return this.reads.list<ReadingDoc>(caller, {
+      log: this.logOf(undefined),
+      kind: READING_KIND,
+      where: { reader },
+      ...page,
+    });
   }
 
   @CommandRoute('parked/:id/redrive', {
@@ -111,18 +150,19 @@ export class AdministrationController {
     'status',
     'Partitions, heads, cursors and lag of this process, and what the rows say of those that it does not own.',
   )
-  async status(): Promise<unknown> {
+  async status(): Promise<StatusAnswer> {
     const { definition, host, elsewhere } = this.service;
     const health = host.health();
-    const others = health.started ? await elsewhere?.but(loopsIn(health.detail)) : undefined;
+    const detail: StatusDetail = health.detail; // of a service, as its runtime tells it
+    const others = health.started ? await elsewhere?.but(detail.loops ?? []) : undefined;
     const said = others === undefined ? {} : { elsewhere: others };
-    return { service: definition.name, logs: definition.cores.map(({ log }) => log), ...health, ...said };
+    return { service: definition.name, logs: definition.cores.map(({ log }) => log), ...health, detail, ...said };
   }
 
   @ReadRoute('state-hash', 'Hash of all rows of one partition; equal after a rebuild from the log.', stateHashQuery)
   async stateHash(
     @Queried(stateHashQuery) { log: named, partition }: z.infer<typeof stateHashQuery>,
-  ): Promise<unknown> {
+  ): Promise<StateHashAnswer> {
     const log = this.logOf(named);
     const { seq, hash } = await this.hashes.of(log, partition);
     return { log, partition, seq, state_hash: hash };
@@ -164,11 +204,4 @@ function keyOn(partition: number, partitions: number, id: string): string {
     if (partitionForKey(Buffer.from(key), partitions) === partition) return key;
   }
   throw new EdgeRefusal('NOT_FOUND', 'the partition does not exist any more');
-}
-
-/** Places of the loops that a service tells of; its health is made of them. */
-function loopsIn({
-  loops,
-}: Readonly<Record<string, unknown>>): readonly { readonly log: string; readonly partition: number }[] {
-  return Array.isArray(loops) ? (loops as readonly { readonly log: string; readonly partition: number }[]) : []; // LoopHealth of each
 }

@@ -48,17 +48,24 @@ export interface ListSpec {
   };
 }
 
-export interface ListsOptions {
+/** Rows by the path of their list, as they are answered: what is added to them is in them. */
+type Answers = Readonly<Record<string, object>>;
+
+export interface ListsOptions<Of extends Answers = Answers> {
   /** Groups the routes in OpenAPI. */
   readonly tag: string;
   /** Topic of the log. */
   readonly log: string;
   /** By path below `v1`. */
-  readonly lists: Readonly<Record<string, ListSpec>>;
+  readonly lists: { readonly [Path in keyof Of]: ListSpec };
 }
 
-/** A controller of lists. Errors of its routes: those of Reads. */
-export function listsController({ tag, log, lists }: ListsOptions): Type & Pick<ListsOptions, 'log' | 'lists'> {
+/** A controller of lists; what it is told of its rows stands in the OpenAPI documents. Errors of its routes: those of Reads. */
+export function listsController<Of extends Answers>({
+  tag,
+  log,
+  lists,
+}: ListsOptions<Of>): Type & Pick<ListsOptions, 'log' | 'lists'> {
   @ApiTags(tag)
   @ApiBearerAuth()
   @Controller('v1')
@@ -67,7 +74,7 @@ export function listsController({ tag, log, lists }: ListsOptions): Type & Pick<
     static readonly lists = lists;
     constructor(@Inject(Reads) readonly reads: Reads) {}
   }
-  for (const [path, spec] of Object.entries(lists)) {
+  for (const [path, spec] of Object.entries<ListSpec>(lists)) {
     const { summary, where = {}, one } = spec;
     const query = z.strictObject({ ...pageQuery, ...where });
     addRoute(ListsController, `list_${path}`, {

@@ -11,6 +11,7 @@ import { hasErased, openersOf, readingOf, sealedIn, withheld } from '../../edge/
 import { tenantOfRead } from '../../edge/principal.js';
 import { EdgeRefusal } from '../../edge/problem.js';
 import { render } from '../../edge/render.js';
+import type { Rendered } from '../../edge/render.js';
 import { tenantText } from '../../edge/validate.js';
 import type { PagePosition, PageQuery, PlacedRow } from '../../projection-reads.js';
 import { SERVICE_CONTEXT } from '../../service-context.js';
@@ -32,8 +33,8 @@ export interface ListQuery {
   readonly adds?: (doc: Doc) => Doc;
 }
 
-export interface ListAnswer {
-  readonly items: readonly unknown[];
+export interface ListAnswer<Item = unknown> {
+  readonly items: readonly Item[];
   /** Pass it as `cursor` for the next page; null on the last. */
   readonly next_cursor: string | null;
 }
@@ -67,7 +68,7 @@ export class Reads {
   constructor(@Inject(SERVICE_CONTEXT) private readonly service: ServiceContext) {}
 
   /** Errors: EdgeRefusal(TENANT_FOREIGN, INPUT_INVALID); Failure(DATABASE_UNAVAILABLE, KEY_STORE_UNAVAILABLE). */
-  async list(caller: Caller, query: ListQuery): Promise<ListAnswer> {
+  async list<Of extends object = Doc>(caller: Caller, query: ListQuery): Promise<ListAnswer<Rendered<Of>>> {
     const list = { log: query.log, kind: query.kind, where: this.narrowed(caller.principal, query) };
     const { rows, next } = await this.service.host.page({
       ...list,
@@ -79,7 +80,8 @@ export class Reads {
       rows.map(({ doc }) => doc),
     );
     return {
-      items: docs.map((doc, at) => render({ ...doc, ...query.adds?.(rows[at]?.doc ?? doc) })),
+      // Rows of a kind are what whoever names the kind says.
+      items: docs.map((doc, at) => render({ ...doc, ...query.adds?.(rows[at]?.doc ?? doc) } as unknown as Of)),
       next_cursor: next ? pageCursorText(list, next) : null,
     };
   }
