@@ -18,6 +18,7 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   process.exit(spawnSync(pinnedNode, process.argv.slice(1), { stdio: 'inherit' }).status ?? 1);
 }
 
+const { answerFiles } = await import('./generate/answers.mjs');
 const { accessPage } = await import('./generate/access-page.mjs');
 const { cliPage } = await import('./generate/cli-page.mjs');
 const { contractPage, contractSchemaFile } = await import('./generate/contract-page.mjs');
@@ -33,7 +34,15 @@ const { readRequirements } = await import('./lib/requirements.mjs');
 
 const built = (path) => import(pathToFileURL(join(root, path)).href);
 const source = (path) => readFileSync(join(root, path), 'utf8');
+const { VERBS } = await built('libs/messages/dist/index.js');
+const answers = answerFiles(root, VERBS);
+// The edges tell their documents by these files: what they say has to be built before they are asked.
+if (!isCheck && answers.some(isStale)) {
+  write(answers.filter(isStale));
+  build();
+}
 const pages = [
+  ...answers,
   { path: 'docs/reference/state-machines.md', text: await machinesPage(built) },
   { path: 'docs/reference/failures.md', text: await failuresPage(built, source) },
   { path: 'docs/reference/access.md', text: await accessPage(built) },
@@ -46,17 +55,28 @@ const pages = [
   ...(await openApiPages(built)),
   { path: 'docs/traceability.md', text: traceabilityPage(readRequirements(), await readBreaks()) },
 ];
-const stale = pages.filter(
-  ({ path, text }) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text,
-);
+const stale = pages.filter(isStale);
 if (isCheck && stale.length > 0) {
   console.error('reference: stale pages; run `npm run reference`');
   for (const { path } of stale) console.error(`  ${path}`);
   process.exit(1);
 }
-for (const { path, text } of isCheck ? [] : stale) {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-}
+if (!isCheck) write(stale);
 console.log(`reference: ${pages.length} pages, ${isCheck ? 'all up to date' : `${stale.length} changed`}`);
 process.exit();
+
+function isStale({ path, text }) {
+  return !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text;
+}
+
+function write(files) {
+  for (const { path, text } of files) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+function build() {
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}

@@ -42,7 +42,7 @@ function withoutRefusals(document) {
       delete responses['2XX'];
       delete responses.default;
     }
-  delete copy.components.schemas;
+  for (const name of ['Problem', 'Rejection']) delete copy.components.schemas[name];
   delete copy.components.responses;
   return copy;
 }
@@ -76,7 +76,8 @@ async function serviceDocument(built, name, folder) {
   const spec = serviceSpec(loadConfig(CONFIG, environment(folder), [], () => undefined));
   const { ServiceModule } = await built('libs/service/dist/index.js');
   const context = { ...(await contextOf(built, name)), definition: spec };
-  return documentOf(built, name, ServiceModule.forService(context, spec.controllers, spec.providers));
+  const module = ServiceModule.forService(context, spec.controllers, spec.providers);
+  return documentOf(built, name, { module, answers: spec.answers });
 }
 
 async function notifierDocument(built) {
@@ -86,11 +87,9 @@ async function notifierDocument(built) {
   const { NOTIFIER_CONTEXT } = await built('apps/notifier/dist/http/notifier-context.js');
   const providers = [{ provide: NOTIFIER_CONTEXT, useValue: {} }];
   const context = { ...(await contextOf(built, NOTIFIER)), definition: { name: NOTIFIER } };
-  return documentOf(
-    built,
-    NOTIFIER,
-    ServiceModule.forEdge(context, [DeliveriesController, ItemsController], providers),
-  );
+  const { ANSWERS } = await built('apps/notifier/dist/generated/answers.js');
+  const module = ServiceModule.forEdge(context, [DeliveriesController, ItemsController], providers);
+  return documentOf(built, NOTIFIER, { module, answers: ANSWERS });
 }
 
 async function contextOf(built, name) {
@@ -113,9 +112,9 @@ async function contextOf(built, name) {
 
 const BODY_BYTES_MAX = 65_536;
 
-async function documentOf(built, name, module) {
+async function documentOf(built, name, { module, answers }) {
   const { createEdge } = await built('libs/service/dist/index.js');
-  const app = await createEdge(name, module, { bodyBytesMax: BODY_BYTES_MAX, docs: 'public' });
+  const app = await createEdge(name, module, { bodyBytesMax: BODY_BYTES_MAX, docs: 'public', answers });
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
   const { body } = await app.inject({ method: 'GET', url: '/openapi.json' });

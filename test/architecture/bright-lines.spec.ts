@@ -10,7 +10,8 @@ interface TopicRow {
 
 const product = (folder: string): readonly string[] =>
   filesBelow(folder).filter(
-    (path) => path.endsWith('.ts') && path.includes('/src/') && !/\.(spec|contract|testing)\.ts$/.test(path),
+    (path) =>
+      path.endsWith('.ts') && path.includes('/src/') && !/\/generated\/|\.(spec|contract|testing)\.ts$/.test(path),
   );
 
 /** Code without its comments: what runs. */

@@ -27,6 +27,7 @@ import { serviceSpec as ledger } from '../../apps/mutation-ledger/src/app.module
 import { CONFIG as LEDGER } from '../../apps/mutation-ledger/src/config.js';
 import { DeliveriesController } from '../../apps/notifier/src/http/deliveries.controller.js';
 import { ItemsController } from '../../apps/notifier/src/http/items.controller.js';
+import { ANSWERS as NOTIFIER_ANSWERS } from '../../apps/notifier/src/generated/answers.js';
 import { NOTIFIER_CONTEXT } from '../../apps/notifier/src/http/notifier-context.js';
 import type { NotifierContext } from '../../apps/notifier/src/http/notifier-context.js';
 import { MemoryNotifierStore } from '../../apps/notifier/src/store/notifier-store.memory.js';
@@ -212,7 +213,11 @@ async function serviceEdge(spec: ServiceSpec, around: Surroundings): Promise<Edg
     onError: () => undefined,
   };
   const module = ServiceModule.forService(context, spec.controllers, spec.providers);
-  return opened({ name: spec.name, submitted, app: await createEdge(spec.name, module, edgeOptions(around)) });
+  return opened({
+    name: spec.name,
+    submitted,
+    app: await createEdge(spec.name, module, { ...edgeOptions(around), answers: spec.answers }),
+  });
 }
 
 async function notifierEdge(around: Surroundings): Promise<Edge> {
@@ -239,7 +244,7 @@ async function notifierEdge(around: Surroundings): Promise<Edge> {
   return opened({
     name: 'notifier',
     submitted: [],
-    app: await createEdge('notifier', module, edgeOptions(around)),
+    app: await createEdge('notifier', module, { ...edgeOptions(around), answers: NOTIFIER_ANSWERS }),
   });
 }
 

@@ -10,6 +10,7 @@ import { HarmController } from './http/harm.controller.js';
 import { OutcomesController } from './http/outcomes.controller.js';
 import { HarmQueries } from './reads/harm-queries.js';
 import { OutcomeQueries } from './reads/outcome-queries.js';
+import { ANSWERS } from './generated/answers.js';
 
 export function serviceSpec(config: AccountantConfig): ServiceSpec {
   const { escalationOwner, escalationDeadlineMs, settleWithinMs, approvalWithinMs } = config;
@@ -20,6 +21,7 @@ export function serviceSpec(config: AccountantConfig): ServiceSpec {
     commandTopic: BUDGET_COMMANDS,
     commandLog: BUDGETS_LOG,
     cores: [budgetsCore({ escalationOwner, escalationDeadlineMs, settleWithinMs, approvalWithinMs })],
+    answers: ANSWERS,
     controllers: [
       BudgetVerbsController,
       BudgetListsController,

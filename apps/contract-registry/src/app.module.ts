@@ -5,6 +5,7 @@ import { CONTRACTS_LOG } from './rows.js';
 import { EntriesController } from './http/entries.controller.js';
 import { ContractListsController, ContractsController } from './http/contracts.controller.js';
 import { ContractDraftsController } from './http/drafts.controller.js';
+import { ANSWERS } from './generated/answers.js';
 
 export function serviceSpec(): ServiceSpec {
   return {
@@ -12,6 +13,7 @@ export function serviceSpec(): ServiceSpec {
     commandTopic: REGISTRY_COMMANDS,
     commandLog: CONTRACTS_LOG,
     cores: [registryCore()],
+    answers: ANSWERS,
     controllers: [ContractsController, ContractListsController, ContractDraftsController, EntriesController],
   };
 }

@@ -40,6 +40,7 @@ import { LineageQueries } from './reads/lineage-queries.js';
 import { MUTATIONS_LOG } from './reads/mutation-statements.js';
 import { RollbackQueries } from './reads/rollback-queries.js';
 import { StateJanitor } from './store/state-janitor.js';
+import { ANSWERS } from './generated/answers.js';
 
 /** A closure of hundreds of thousands is walked while everything else is busy with the same fall. */
 const WALKS = { connectionsMax: 2, statementTimeoutMs: 60_000 } as const;
@@ -82,6 +83,7 @@ export function serviceSpec(config: LedgerConfig): ServiceSpec {
         if (isNewlyIrreversible) metrics.count('irreversibleEffects', { tool });
       }
     },
+    answers: ANSWERS,
     controllers: CONTROLLERS,
     trace: (record) => (isMutationRecord(record) ? ledgerSpans(record) : []),
     providers: providersOf(config),

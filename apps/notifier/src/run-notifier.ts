@@ -45,6 +45,7 @@ import type { SignedPlace } from './reads/newest-heads.js';
 import { sendersOf } from './sender/senders.js';
 import type { NotifierStore } from './store/notifier-store.port.js';
 import { PostgresNotifierStore } from './store/notifier-store.postgres.js';
+import { ANSWERS } from './generated/answers.js';
 
 const NAME = 'notifier';
 const BODY_BYTES_MAX = 64 * 1_024;
@@ -256,6 +257,7 @@ async function edgeOf({ config, tokens, heads, metrics, logger }: Parts, host: H
     bodyBytesMax: BODY_BYTES_MAX,
     trustedProxies: config.trustedProxies,
     docs: config.docs,
+    answers: ANSWERS,
   });
   await app.listen(config.httpPort, config.httpHost);
   return app;

@@ -26,6 +26,7 @@ import { KEYRING, WorkersController } from './http/workers.controller.js';
 import type { KeyringNow } from './http/workers.controller.js';
 import { countMeasures } from './reads/measures.metrics.js';
 import { RecoveryQueries } from './reads/recovery-queries.js';
+import { ANSWERS } from './generated/answers.js';
 
 const CONTROLLERS = [
   RecoveriesController,
@@ -55,6 +56,7 @@ export function serviceSpec(config: OrchestratorConfig): ServiceSpec {
       countMeasures(recoveryMeasures(record, rows()), metrics);
     },
     trace: (record, rows) => recoverySpans(record, rows()),
+    answers: ANSWERS,
     controllers: CONTROLLERS,
     providers: [
       { provide: TRACE_URL, useValue: config.traceUrl ?? null },

@@ -41,6 +41,7 @@ export {
   readPageCursor,
 } from './inbound/http/cursor.js';
 export type { CursorHint } from './inbound/http/cursor.js';
+export type { Answers } from './inbound/http/docs.js';
 export { listsController } from './inbound/http/lists.js';
 export type { ListSpec, Named } from './inbound/http/lists.js';
 export { CommandRoute, Given, Id, Queried, ReadRoute } from './inbound/http/routes.js';

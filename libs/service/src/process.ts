@@ -14,6 +14,7 @@ import { takeBodies } from './inbound/http/bodies.js';
 import { answerBroken, answerUnrouted } from './inbound/http/broken.js';
 import { judgeCallers } from './inbound/http/caller.js';
 import { serveDocs } from './inbound/http/docs.js';
+import type { Answers } from './inbound/http/docs.js';
 import { endAnswered } from './inbound/http/ending.js';
 import { harden } from './inbound/http/hardening.js';
 import { refuseBrokenQueries } from './inbound/http/utf8.js';
@@ -63,6 +64,8 @@ export interface EdgeOptions {
   readonly bodyBytesMax: number;
   /** Who reads the OpenAPI pages: whoever has a token with a role, within limits, or everybody. */
   readonly docs: EdgeConfig['docs'];
+  /** What the document says that routes answer. */
+  readonly answers?: Answers;
   /** Addresses and networks of proxies whose `X-Forwarded-For` is believed; without, of none. */
   readonly trustedProxies?: readonly string[] | undefined;
   /** Longest a request may take to arrive, headers and body, milliseconds. Default 10,000. */
@@ -113,7 +116,14 @@ export function serviceSigning(
 export async function createEdge(
   name: string,
   module: DynamicModule,
-  { bodyBytesMax, docs, trustedProxies, arriveWithinMs = ARRIVE_WITHIN_MS, endWithinMs = END_WITHIN_MS }: EdgeOptions,
+  {
+    bodyBytesMax,
+    docs,
+    answers,
+    trustedProxies,
+    arriveWithinMs = ARRIVE_WITHIN_MS,
+    endWithinMs = END_WITHIN_MS,
+  }: EdgeOptions,
 ): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     module,
@@ -138,6 +148,6 @@ export async function createEdge(
   judgeCallers(app); // before all that reads of a request
   takeBodies(app);
   refuseBrokenQueries(app);
-  serveDocs(app, name, docs === 'public' ? 'everybody' : 'holders');
+  serveDocs(app, name, { letsIn: docs === 'public' ? 'everybody' : 'holders', answers });
   return app;
 }

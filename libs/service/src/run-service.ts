@@ -28,6 +28,7 @@ import { Elsewhere } from './elsewhere.js';
 import { measuredKafka, measuredStores } from './measured.js';
 import { projectedIn, ProjectionEnd } from './projection-end.js';
 import { PartitionCounts } from './partition-counts.js';
+import type { Answers } from './inbound/http/docs.js';
 import { connectKafka, createEdge, runProcess, serviceSigning } from './process.js';
 import { serviceGroup } from './provision/access.js';
 import { tell } from './runtime-events.js';
@@ -62,6 +63,8 @@ export interface ServiceSpec extends Omit<ServiceDefinition, 'cores' | 'name'>, 
   /** Spans an accepted record of the service ends. */
   readonly trace?: (record: AcceptedRecord, rows: () => readonly ChangedRow[]) => readonly SpanSpec[];
   readonly controllers: readonly Type[];
+  /** What the OpenAPI document says that its routes answer. */
+  readonly answers: Answers;
   /** What its controllers need beside the shared parts. */
   readonly providers?: readonly Provider[];
   /** Views over the tables of its logs, by topic of the log. */
@@ -92,6 +95,7 @@ export async function startService(config: ServiceConfig, spec: ServiceSpec): Pr
   const app = await createEdge(spec.name, module, {
     bodyBytesMax: BODY_BYTES_MAX,
     docs,
+    answers: spec.answers,
     trustedProxies,
     endWithinMs: Math.min(patienceMs + 1_000, END_WITHIN_MAX_MS), // what a request takes beside its patience
   });

@@ -430,7 +430,760 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
+    schemas: {
+        /** @description Nothing is recorded yet: `location` says where to ask later. */
+        Pending: {
+            command_id: string;
+            /** @enum {string} */
+            status: "pending";
+        };
+        /** @description What an agent has earned at a kind of task. */
+        Autonomy: {
+            autonomy_id: string;
+            tenant: string;
+            agent_id: string;
+            task_kind: string;
+            /** @description The eight signals, in their order. */
+            signals: components["schemas"]["CountedSignal"][];
+            /** @description Sum of weights times values, in millionths. */
+            score_ppm: number;
+            /**
+             * @description Rung the score reaches.
+             * @enum {string}
+             */
+            earned: "auto_execute" | "draft" | "execute_with_approval" | "read" | "recommend";
+            /**
+             * @description Rung in force: the earned one, or the lowest cap.
+             * @enum {string}
+             */
+            rung: "auto_execute" | "draft" | "execute_with_approval" | "read" | "recommend";
+            /** @description What holds it below the earned rung: policy:<cap>, violation or frozen; null when nothing does. */
+            capped_by: string | null;
+            /**
+             * @description Highest rung after a violation; null without one.
+             * @enum {string|null}
+             */
+            held_at: "auto_execute" | "draft" | "execute_with_approval" | "read" | "recommend" | null;
+            /** @description Until when the violation holds it, epoch milliseconds; null without one. */
+            held_until: number | null;
+            /** @description Why it does not rise: replay_failed, corrections or person; null when it may. */
+            frozen_by: string | null;
+            /** @description Since when, epoch milliseconds; null when it may rise. */
+            frozen_at: number | null;
+            /** @description Effects that were taken back within the window; each lowers the tool reliability. */
+            undone: components["schemas"]["Undoing"][];
+            /** @description Corrections within the window since the last thaw; many freeze. */
+            corrections: components["schemas"]["Undoing"][];
+            /** @description Effects that are being taken back for a trigger that a person said was wrong: that they were is not to count. Null without one. */
+            pardoned?: components["schemas"]["Undoing"][] | null;
+            /** @description When it is judged anew without anybody saying anything, epoch milliseconds; null when never. */
+            reconsider_at: number | null;
+            /** @description Version of the autonomy policy it was judged by; null without one. */
+            policy_version: number | null;
+        };
+        /** @description One change, as the list of changes shows it. */
+        AutonomyChange: {
+            autonomy_id: string;
+            tenant: string;
+            agent_id: string;
+            task_kind: string;
+            change_id: string;
+            cause: string;
+            signal: string | null;
+            source: string | null;
+            event_id: string | null;
+            run_id: string | null;
+            mutation_id: string | null;
+            by: string | null;
+            reason: string | null;
+            /** @enum {string} */
+            before: "auto_execute" | "draft" | "execute_with_approval" | "read" | "recommend";
+            /** @enum {string} */
+            rung: "auto_execute" | "draft" | "execute_with_approval" | "read" | "recommend";
+            /** @enum {string} */
+            earned: "auto_execute" | "draft" | "execute_with_approval" | "read" | "recommend";
+            capped_by: string | null;
+            score_ppm: number;
+            /** @description Epoch milliseconds. */
+            decided_at: number;
+        };
+        /** @description An approval that an effect needed beforehand, while nobody knows of it. */
+        AwaitedApproval: {
+            /** @description Question that people had to agree to: derived from tenant, run, effect and the digest of what was done. */
+            approval_id: string;
+            /** @description Whom the rung of the agent wanted asked: human or dual_control; or refused, where nobody could have agreed. */
+            wanted: string;
+            /** @description Agent that acted. */
+            agent_id: string;
+            /** @description Capability that was called. */
+            capability: string;
+            /** @description When the ledger recorded the effect: what is approved later is not approved before; epoch milliseconds. */
+            executed_at: number;
+            /** @description When it counts as missing; epoch milliseconds. */
+            wait_until: number;
+        };
+        /** @description What uses a bound, largest first. */
+        BoundUse: {
+            used_by: components["schemas"]["User"][];
+            /** @description True where there are others. */
+            more: boolean;
+            /** @description Whose bound: run, agent, tenant, platform; or capability, for a cap of its contract on one run. */
+            scope: string;
+            /** @description Which one. */
+            scope_id: string;
+            /** @description What is bounded: debt, value, calls, subjects, scope, regulatory, overrun; rung, where nobody was asked whom the rung of the agent wants asked before the effect; unread, where its contract says that it moves money and nobody can read how much; or name, where it was reserved in the name of another than the agent that acted. */
+            measure: string;
+            /** @description Unit; empty where the measure has none. */
+            currency: string;
+            /** @description Over how long it counts: life, hour or day. */
+            window: string;
+        };
+        /** @description What a person who decides is told of an effect beside its facts: what the run was for, how it is compensated, and what of that nobody said. */
+        Brief: {
+            /** @description What the run was meant to achieve, in its agent's own words: for orientation, and not a fact; null when nobody said. */
+            objective: string | null;
+            /** @description How its contract says the effect is compensated, with the runbook a person works from; null without contract, and for a read. */
+            compensation: components["schemas"]["CompensationTerms"] | null;
+            /** @description What it lacks, by name: objective; runbook, where no tool undoes the effect. */
+            missing: string[];
+        };
+        /** @description Used and ceilings of one scope in one unit, for ever or within a window; minor units. */
+        Budget: {
+            tenant: string;
+            /** @enum {string} */
+            scope: "agent" | "platform" | "run" | "tenant";
+            scope_id: string;
+            currency: string;
+            /** @enum {string} */
+            window: "day" | "hour" | "life";
+            /** @description Start of the window that is counted, epoch milliseconds; 0 for ever. */
+            window_at: number;
+            /** @description When it began to count, epoch milliseconds; absent where it counts for ever, and in rows older than this. */
+            since?: number;
+            /** @description Ceiling of debt. Null: nobody set one, so this scope bounds nothing; what is used is counted all the same. */
+            ceiling_minor: number | null;
+            /** @description Debt that stands. */
+            used_minor: number;
+            /** @description Debt that was freed by verified compensations: counts against a gross ceiling. */
+            refunded_minor: number;
+            /** @enum {string} */
+            refunds: "gross" | "net";
+            /** @description Ceiling of value moved; null where nobody set one. */
+            value_ceiling_minor: number | null;
+            /** @description Value that was moved and stands. */
+            moved_minor: number;
+            /** @description Value that verified compensations moved back. */
+            moved_back_minor: number;
+            /** @enum {string} */
+            value_refunds: "gross" | "net";
+            /** @description What one of its ceilings falls back to, and when, epoch milliseconds; null where none does. */
+            decay: components["schemas"]["Decay"] | null;
+            /** @description The same of the other ceiling, where both do. */
+            decay_too?: components["schemas"]["Decay"];
+            /** @description By how much the ceiling of debt is higher for what was let through with a raise; nothing in rows older than this. */
+            raised_minor?: number;
+            /** @description The same of the ceiling of value. */
+            value_raised_minor?: number;
+            /** @description True once an execution nobody reserved was debited. */
+            overrun: boolean;
+        };
+        /** @description What a caller hears of a budget that was opened, or that stands so. */
+        BudgetTold: {
+            /** @description Tenant. */
+            tenant: string;
+            /**
+             * @description What it bounds.
+             * @enum {string}
+             */
+            scope: "agent" | "platform" | "run" | "tenant";
+            /** @description Run, agent or tenant. */
+            scope_id: string;
+            /** @description Unit: an ISO 4217 code, comms, commitments, exposure or regulatory. */
+            currency: string;
+            /**
+             * @description What it bounds: debt, or value moved.
+             * @enum {string}
+             */
+            measure: "debt" | "value";
+            /**
+             * @description Over how long it counts: for ever, or within each hour or day of UTC.
+             * @enum {string}
+             */
+            window: "day" | "hour" | "life";
+            /**
+             * @description Whether a verified compensation frees it: net frees, gross does not.
+             * @enum {string}
+             */
+            refunds: "gross" | "net";
+            /** @description Ceiling in minor units. */
+            ceiling_minor: number;
+        };
+        /** @description What can no longer be taken back once its window has closed, in one unit; minor units of value moved. */
+        Closing: {
+            tenant: string;
+            agent_id: string | null;
+            capability: string | null;
+            currency: string;
+            within_hour_minor: number;
+            within_day_minor: number;
+            /** @description Effects. */
+            within_hour: number;
+            within_day: number;
+            /** @description Epoch milliseconds. */
+            closes_first_at: number;
+        };
+        /** @description How an effect is compensated, as its contract decided. */
+        CompensationTerms: {
+            /** @description automatic, approval_required, manual_runbook or not_supported. */
+            mode: string;
+            /** @description Why so. */
+            reason: string;
+            /** @description What a person works from, as a link or a path; null without one. */
+            runbook: string | null;
+            /** @description Who accepted that nothing undoes it; null where something does. */
+            accepted_by: string | null;
+        };
+        /** @description The same, with what one trusted outcome costs: null without any, never 0 (D41). */
+        CostedMoney: {
+            currency: string;
+            /** @description Of all of them, trusted or not. */
+            cost_minor: number | null;
+            revenue_minor: number | null;
+            /** @description What compensations in the runs of these outcomes were debited. */
+            recovery_cost_minor: number | null;
+            cost_per_trusted_outcome_minor: number | null;
+        };
+        /** @description One of the eight signals as it counts towards a score. */
+        CountedSignal: {
+            /** @description Its name. */
+            signal: string;
+            /** @description Its weight in hundredths: what earns is above 0, what spends below. */
+            weight_percent: number;
+            /** @description What its source said, in millionths, 0 to 1000000; null when nobody said anything. */
+            stated_ppm: number | null;
+            /** @description What counts, in millionths: nothing said counts as 0, of risk and impact as 1000000. */
+            value_ppm: number;
+            /** @description Who said so, or contract:<digest> for reversibility; null when nobody did. */
+            source: string | null;
+            /** @description Event that said so; null where it was derived. */
+            event_id: string | null;
+            /** @description When it was so, epoch milliseconds; null when nobody said anything. */
+            stated_at: number | null;
+        };
+        /** @description What an action counts for in one unit: what it moves, and the debt of it. */
+        Debit: {
+            /** @description Unit: an ISO 4217 code for money; comms, commitments, exposure or regulatory for what is counted. */
+            currency: string;
+            /** @description What is moved, minor units; of comms and commitments a minor unit is a thousandth. */
+            value_minor: number;
+            /** @description Debt: weight times value, in minor units rounded up. */
+            debit_minor: number;
+        };
+        /** @description When a ceiling falls back, epoch milliseconds, and to what. */
+        Decay: {
+            /** @enum {string} */
+            measure: "debt" | "value";
+            at: number;
+            to_minor: number;
+        };
+        /** @description A partition that another process has, or nobody. */
+        ElsewherePartition: {
+            log: string;
+            partition: number;
+            /** @description Last record in its rows. */
+            seq: number;
+            /** @description When that was decided, epoch milliseconds; null without one. */
+            decided_at: number | null;
+            /** @description Offsets of wires behind what its rows say was read. Those that decide nothing are said some time later. */
+            unread: number;
+        };
+        /** @description A question with what its reader may say. */
+        EscalationShown: {
+            /** @description What a decision has to name. */
+            action_digest: string;
+            /** @description Names that read alike, in groups. */
+            lookalikes: string[][];
+            escalation_id: string;
+            reservation_id: string;
+            tenant: string;
+            run_id: string;
+            effect_key: string;
+            /** @enum {string} */
+            about: "ceiling" | "overrun" | "raise" | "unsettled";
+            /** @description The ceiling that would be raised; null of every other question. */
+            proposal: components["schemas"]["Proposal"] | null;
+            /** @description What the run was for, and how the effect is compensated. */
+            brief: components["schemas"]["Brief"];
+            agent_id: string | null;
+            capability: string | null;
+            /** @description Every bound that it would exceed, or has. */
+            exceeded: components["schemas"]["Excess"][];
+            debits: components["schemas"]["Debit"][];
+            requested_by: string | null;
+            /** @description Who does not decide it: who asked, the agent, whom it acts for; none in rows older than this. */
+            parties?: string[];
+            /** @description Contract of the effect, 64 hex digits; null without one. */
+            contract_digest: string | null;
+            owner: string;
+            /** @description Epoch milliseconds. */
+            deadline_at: number;
+            /** @description True once its deadline passed and it went to the last owner. */
+            is_overdue: boolean;
+            /** @enum {string} */
+            phase: "approved" | "denied" | "open" | "withdrawn";
+            decided_by: string | null;
+            reason: string | null;
+            may: string[];
+            may_not: components["schemas"]["Withheld"][];
+        };
+        /** @description What a caller hears of a question they decided. */
+        EscalationTold: {
+            escalation_id: string;
+            reservation_id: string;
+            approved: boolean;
+        };
+        /** @description A bound that an action would exceed, or has. */
+        Excess: {
+            /** @description Whose bound: run, agent, tenant, platform; or capability, for a cap of its contract on one run. */
+            scope: string;
+            /** @description Which one. */
+            scope_id: string;
+            /** @description What is bounded: debt, value, calls, subjects, scope, regulatory, overrun; rung, where nobody was asked whom the rung of the agent wants asked before the effect; unread, where its contract says that it moves money and nobody can read how much; or name, where it was reserved in the name of another than the agent that acted. */
+            measure: string;
+            /** @description Unit; empty where the measure has none. */
+            currency: string;
+            /** @description Over how long it counts: life, hour or day. */
+            window: string;
+            /** @description Used of it before the action. */
+            used_minor: number;
+            /** @description What the action adds; of a rung, whom it wants asked: 1 a person, 2 two people, 3 it is not for the agent at all. */
+            asked_minor: number;
+            /** @description The bound; equality passes. */
+            ceiling_minor: number;
+        };
+        /** @description Debt that stands with what recovery takes; null where no contract bounds it, or nothing happened to judge by. */
+        Harm: {
+            tenant: string;
+            agent_id: string | null;
+            capability: string | null;
+            currency: string;
+            /** @description Held for calls that nobody reported yet. */
+            reserved_minor: number;
+            /** @description Of effects that can still be taken back. */
+            open_minor: number;
+            /** @description Of effects that no longer can, or never could. */
+            beyond_minor: number;
+            /** @description Value that effects moved and that stands. */
+            moved_minor: number;
+            /** @description What compensations of its effects were debited themselves. */
+            recovery_minor: number;
+            /** @description Soonest end of a window that is open, epoch milliseconds; null without one. */
+            closes_first_at: number | null;
+            /** @description What taking back all that is open is declared to cost. */
+            recovery_at_most_minor: number | null;
+            /** @description The same, times the part of what happened that was taken back so far; rounded up. */
+            recovery_expected_minor: number | null;
+        };
+        LoopHealth: {
+            log: string;
+            partition: number;
+            /** @enum {string} */
+            state: "catching_up" | "halted" | "ready" | "starting" | "waiting";
+            seq: number;
+            projectedSeq: number;
+            /** @description Last of them that is more than a reading of sealed payloads. */
+            movedSeq: number;
+            reactedSeq: number;
+            /** @description When the oldest record was decided that still owes a message, epoch milliseconds; null when nothing is owed. */
+            owedSince: number | null;
+            waiting: number;
+            problem: string | null;
+        };
+        /** @description What a caller hears of a ceiling that moves. */
+        MoveTold: {
+            /** @description Where it stood; absent where it stands so already. */
+            from_minor?: number;
+            /** @description When it falls back, of one that stands so already; null for never. */
+            until?: number | null;
+            /** @description The question a second person answers; absent where nobody is asked. */
+            escalation_id?: string;
+            /** @description Tenant. */
+            tenant: string;
+            /**
+             * @description What it bounds.
+             * @enum {string}
+             */
+            scope: "agent" | "platform" | "run" | "tenant";
+            /** @description Run, agent or tenant. */
+            scope_id: string;
+            /** @description Unit: an ISO 4217 code, comms, commitments, exposure or regulatory. */
+            currency: string;
+            /**
+             * @description What it bounds: debt, or value moved.
+             * @enum {string}
+             */
+            measure: "debt" | "value";
+            /**
+             * @description Over how long it counts.
+             * @enum {string}
+             */
+            window: "day" | "hour" | "life";
+            /** @description Ceiling from now on, minor units. */
+            ceiling_minor: number;
+        };
+        /** @description An outcome as it was counted, money apart from its currency so that a database can sum it. */
+        Outcome: {
+            /** @description Minor units; null when nobody said. */
+            cost_minor: number | null;
+            cost_currency: string | null;
+            /** @description Minor units; null when nobody said. */
+            revenue_minor: number | null;
+            revenue_currency: string | null;
+            /** @description Id derived from tenant, source and event. */
+            outcome_id: string;
+            /** @description Accepted, grounded and within policy. */
+            trusted: boolean;
+            /** @description Id of this event, unique per source. */
+            event_id: string;
+            /** @description Tenant; also the record key. */
+            tenant: string;
+            /** @description Who says so: the agent platform, a critic. */
+            source: string;
+            /** @description Agent that did the work. */
+            agent_id: string;
+            /** @description Workflow the work belongs to. */
+            workflow_id: string;
+            /** @description Run it was done in; null where it is about none. */
+            run_id: string | null;
+            /** @description What was wanted, as the product names it; null when unknown. */
+            intent: string | null;
+            /** @description Release of the agent that did it; null when unknown. */
+            version: string | null;
+            /** @description Whoever it was for took it. */
+            accepted: boolean;
+            /** @description It rests on what was found, not on invention. */
+            grounded: boolean;
+            /** @description It kept within policy. */
+            policy_compliant: boolean;
+            /** @description Tokens of all calls, those below among them; count. */
+            total_tokens: number;
+            /** @description Tokens of calls that were made again; count. */
+            retry_tokens: number;
+            /** @description Tokens of evaluations; count. */
+            eval_tokens: number;
+            /** @description Calls that asked a cache first; count. */
+            cache_lookups: number;
+            /** @description Calls that the cache answered; count. */
+            cache_hits: number;
+            /** @description The business got what it wanted; null when nobody knows. */
+            succeeded: boolean | null;
+            /** @description It led to a sale or the like; null where that is no question. */
+            converted: boolean | null;
+            /** @description No person had to take over; null where that is no question. */
+            deflected: boolean | null;
+            /** @description Satisfaction of whoever it was for, in thousandths, 0 to 1000; null when nobody was asked. */
+            csat_permille: number | null;
+            /** @description When the work ended by the clock of the source, epoch milliseconds. */
+            ended_at: number;
+        };
+        /** @description Doc of a `parked` row. */
+        Parked: {
+            /** @description Absent where nobody can read one, and in records from before it was told. */
+            tenant?: string;
+            /** @description 64 hex digits. */
+            value_sha256: string;
+            /** @description Place of the record that parked it first, and when that was decided, epoch milliseconds. */
+            parked_seq: number;
+            parked_at: number;
+            open: boolean;
+            /**
+             * @description What became of it, by whom and why; absent while it is open.
+             * @enum {string}
+             */
+            resolution?: "discarded" | "redriven";
+            resolved_by?: string;
+            resolved_reason?: string;
+            /** @description Id derived from topic, partition and offset. */
+            parked_id: string;
+            /** @description Topic it came from. */
+            topic: string;
+            /** @description Partition it came from. */
+            partition: number;
+            /** @description Offset it came from. */
+            offset: number;
+            /** @description Key, as UTF-8, shortened to 512 bytes; park order is per key. */
+            record_key: string;
+            /** @description Code: why it was parked. */
+            reason: string;
+            /** @description One sentence for people. */
+            detail: string;
+            /** @description The record's first 256 KiB, sealed when key_id is given; value_sha256 covers the whole. */
+            value: string;
+            /** @description Size of the whole value in bytes. */
+            value_bytes: number;
+            /** @description Key that seals value; null when it is in the clear. */
+            key_id: string | null;
+            /** @description Header that its sender signed it with, where records of its wire are signed. */
+            signature: string | null;
+            /** @description Whose key vouched for it when it came, so that it is asked again when it is redriven; null where records of its wire are not signed. */
+            speaker: components["schemas"]["ParkedSpeaker"] | null;
+        };
+        /** @description What became of a parked record. */
+        ParkedAnswer: {
+            parked_id: string;
+            /** @description Records that were taken again, it and those of its key behind it. */
+            redriven: number;
+        };
+        /** @description A key that observes what a worker did. */
+        ParkedObserver: {
+            /** @description Adapters it observes for; `*` is all of them. */
+            names: string[];
+            /** @description Tenants it observes for; `*` is all of them. */
+            tenants: string[];
+        };
+        /** @description Whom a key speaks for. */
+        ParkedSpeaker: {
+            /** @description The key. */
+            key_id: string;
+            /** @description Roles it speaks in. */
+            roles: string[];
+            /** @description Names it speaks under; `*` is all of them. */
+            names: string[];
+            /** @description Tenants it speaks for; `*` is all of them. */
+            tenants: string[];
+            /** @description Other keys that observed when it came, where this one is a worker's. */
+            observers: components["schemas"]["ParkedObserver"][];
+        };
+        /** @description A ceiling that somebody would raise. */
+        Proposal: {
+            /** @description Id derived from tenant and command. */
+            proposal_id: string;
+            /** @description Tenant. */
+            tenant: string;
+            /**
+             * @description What it bounds.
+             * @enum {string}
+             */
+            scope: "agent" | "platform" | "run" | "tenant";
+            /** @description Run, agent or tenant. */
+            scope_id: string;
+            /** @description Unit: an ISO 4217 code, comms, commitments, exposure or regulatory. */
+            currency: string;
+            /**
+             * @description What it bounds: debt, or value moved.
+             * @enum {string}
+             */
+            measure: "debt" | "value";
+            /**
+             * @description Over how long it counts.
+             * @enum {string}
+             */
+            window: "day" | "hour" | "life";
+            /** @description Ceiling as it stands, minor units. */
+            from_minor: number;
+            /** @description Ceiling as proposed, minor units. */
+            ceiling_minor: number;
+            /** @description When it would fall back; epoch milliseconds, null for good. */
+            until: number | null;
+            /** @description Who proposes it. */
+            by: string;
+            /** @description Why. */
+            reason: string;
+        };
+        /** @description A ceiling that is higher for one reservation, by what it asks for, and as long as that counts. */
+        Raise: {
+            /** @description Whose ceiling: run, agent, tenant or platform. */
+            scope: string;
+            /** @description Which one. */
+            scope_id: string;
+            /** @description What it bounds: debt or value. */
+            measure: string;
+            /** @description Unit. */
+            currency: string;
+            /** @description Over how long it counts: life, hour or day. */
+            window: string;
+            /** @description By how much it is higher, minor units. */
+            by_minor: number;
+        };
+        /** @description Doc of a `reading` row. */
+        Reading: {
+            /** @description Epoch milliseconds. */
+            read_at: number;
+            /** @description The reading: id of the command that recorded it. */
+            reading_id: string;
+            /** @description Tenant whose payloads they are. */
+            tenant: string;
+            /** @description Who read. */
+            reader: string;
+            /** @description Roles of their token. */
+            roles: string[];
+            /** @description Method and path by which they asked. */
+            route: string;
+            /** @description What the payloads belong to, as `kind/id`, e.g. `mutation/mut_1`: at most 500, and of more those of `run/id` alone. */
+            things: string[];
+            /** @description Subjects the payloads are about, at most 500. */
+            subjects: string[];
+            /** @description Sealed payloads that were opened. */
+            payload_count: number;
+        };
+        /** @description What came of the work of a workflow, for one intent and version. */
+        ReportedOutcomes: {
+            tenant: string;
+            workflow_id: string;
+            intent: string | null;
+            version: string | null;
+            /** @description By currency. */
+            money: components["schemas"]["CostedMoney"][];
+            outcomes: number;
+            trusted: number;
+            total_tokens: number;
+            retry_tokens: number;
+            eval_tokens: number;
+            cache_lookups: number;
+            cache_hits: number;
+            /** @description Outcomes of which it was said whether the business got what it wanted, and those that did. */
+            success_asked: number;
+            succeeded: number;
+            conversion_asked: number;
+            converted: number;
+            deflection_asked: number;
+            deflected: number;
+            csat_asked: number;
+            /** @description Thousandths, summed. */
+            csat_permille: number;
+            trusted_ratio: number | null;
+            retry_token_ratio: number | null;
+            eval_overhead_ratio: number | null;
+            cache_hit_rate: number | null;
+            success_rate: number | null;
+            conversion_rate: number | null;
+            deflection_rate: number | null;
+            /** @description Mean satisfaction, 0 to 1. */
+            csat: number | null;
+        };
+        /** @description A reservation and what became of it; the natural key of everything here. */
+        Reservation: {
+            reservation_id: string;
+            mutation_id: string;
+            tenant: string;
+            run_id: string;
+            effect_key: string;
+            /** @description Null where none is known. */
+            agent_id: string | null;
+            capability: string | null;
+            subject_id: string | null;
+            /** @description What was asked for, by unit; counted in the phases that hold a debit. */
+            debits: components["schemas"]["Debit"][];
+            /** @description What was asked for, where something else was executed; absent where it is the same, and in rows older than this. */
+            asked?: components["schemas"]["Debit"][];
+            /** @description When it was counted first, epoch milliseconds; null before. */
+            counted_at: number | null;
+            /** @description Until when its effect can be reversed, epoch milliseconds; null when it cannot, and before it happened. */
+            expires_at: number | null;
+            /** @enum {string} */
+            phase: "absent" | "denied" | "escalated" | "overrun" | "refunded" | "released" | "reserved" | "settled";
+            /** @description Who does not decide about it; none in rows older than this. */
+            parties?: string[];
+            /** @description Ceilings that are higher for it alone; none in rows older than this. */
+            raised?: components["schemas"]["Raise"][];
+            /** @description Contract of the effect, 64 hex digits; null without one. */
+            contract_digest: string | null;
+            /** @description What the run was for, and how the effect is compensated; null of a debit that asks nobody. */
+            brief: components["schemas"]["Brief"] | null;
+            /** @description Whom the rung wants asked before the effect; null where nobody, nothing in rows older than this. */
+            forward_approval?: string | null;
+            /** @description When attempts began that failed, newest first, epoch milliseconds: each used up what was agreed before it. Absent without one. */
+            failed?: number[];
+            /** @description What people had to agree to before the effect, while nobody knows that they did. */
+            awaited?: components["schemas"]["AwaitedApproval"] | null;
+            /** @description By when it is settled or given back before a person is asked, epoch milliseconds; null when nobody has to, and once a person was asked. */
+            settle_by: number | null;
+            /** @description Which attempt asked for it last; absent where nobody counts, which is the first. */
+            attempt?: number | null;
+            /** @description When it was asked for anew, for another call than before, epoch milliseconds. Absent until then. */
+            again?: number;
+        };
+        /** @description What a caller hears of a reservation. */
+        ReservationTold: {
+            reservation_id: string;
+            /** @description What was asked for, by unit; counted in the phases that hold a debit. */
+            debits: components["schemas"]["Debit"][];
+            /** @enum {string} */
+            phase: "absent" | "denied" | "escalated" | "overrun" | "refunded" | "released" | "reserved" | "settled";
+            /** @description The question that people answer, and what it would exceed; absent where nobody is asked. */
+            escalation_id?: string;
+            exceeded?: components["schemas"]["Excess"][];
+            /** @description Until when, epoch milliseconds; absent where the same was asked before. */
+            deadline_at?: number;
+        };
+        StateHashAnswer: {
+            log: string;
+            partition: number;
+            /** @description Last record in the rows. */
+            seq: number;
+            /** @description Hex. */
+            state_hash: string;
+        };
+        StatusAnswer: {
+            service: string;
+            logs: string[];
+            detail: components["schemas"]["StatusDetail"];
+            /** @description Partitions that another process has, or nobody; null where nobody can tell, absent before the start. */
+            elsewhere?: components["schemas"]["ElsewherePartition"][] | null;
+            /** @description False when only a restart helps; a halted partition is not ready, and live. */
+            live: boolean;
+            /** @description Inputs were read to the end once, and nothing is halted. */
+            ready: boolean;
+            started: boolean;
+        };
+        /** @description How a process and its partitions are; empty where nothing was started yet. */
+        StatusDetail: {
+            /** @description What is waited for, or fails first; null or absent where nothing does. */
+            in_the_way?: components["schemas"]["Trouble"] | null;
+            problem?: string | null;
+            /** @description Partitions that this process owns. */
+            loops?: components["schemas"]["LoopHealth"][];
+            /** @description How many each log has; null while nobody can tell. */
+            partitions?: {
+                [key: string]: number | null;
+            };
+            /** @description Other members of its group; null where nobody can tell. */
+            others?: string[] | null;
+        };
+        /** @description What is in the way, and why. */
+        Trouble: {
+            code: string;
+            detail: string;
+        };
+        /** @description An effect of the agent that was taken back, or a correction by a person. */
+        Undoing: {
+            /** @description Mutation that was compensated, or an id of the source and event that told of the correction: in records of before, the event alone. */
+            id: string;
+            /** @description When it was recorded, epoch milliseconds. */
+            at: number;
+        };
+        User: {
+            /** @description Null of a compensation. */
+            mutation_id: string | null;
+            /** @description Mutation that it took back; null where it is no compensation. */
+            undoes: string | null;
+            reservation_id: string;
+            run_id: string;
+            agent_id: string | null;
+            capability: string | null;
+            phase: string;
+            /** @description Minor units of the bound's unit; null where it counts calls. */
+            amount_minor: number | null;
+            /** @description Until when it can be taken back, epoch milliseconds; null when it cannot, and before it happened. */
+            expires_at: number | null;
+        };
+        /** @description A word that others may say and this reader may not. */
+        Withheld: {
+            word: string;
+            code: string;
+            message: string;
+        };
+    };
     responses: never;
     parameters: never;
     requestBodies: never;
@@ -454,7 +1207,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": Record<string, never>;
+                };
             };
         };
     };
@@ -479,7 +1234,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Parked"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -503,7 +1264,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Reading"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -532,7 +1299,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ParkedAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -568,7 +1337,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ParkedAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -592,7 +1363,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["StatusAnswer"];
+                };
             };
         };
     };
@@ -612,7 +1385,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["StateHashAnswer"];
+                };
             };
         };
     };
@@ -637,7 +1412,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Budget"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -683,7 +1464,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["BudgetTold"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -734,7 +1517,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["MoveTold"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -766,7 +1551,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Reservation"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -811,7 +1602,27 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        autonomy: {
+                            task_kind: string;
+                            /** @enum {string} */
+                            rung: "auto_execute" | "draft" | "execute_with_approval" | "read" | "recommend";
+                            capped_by: string | null;
+                            forward_approval: string;
+                        };
+                        reservation_id: string;
+                        /** @description What was asked for, by unit; counted in the phases that hold a debit. */
+                        debits: components["schemas"]["Debit"][];
+                        /** @enum {string} */
+                        phase: "absent" | "denied" | "escalated" | "overrun" | "refunded" | "released" | "reserved" | "settled";
+                        /** @description The question that people answer, and what it would exceed; absent where nobody is asked. */
+                        escalation_id?: string;
+                        exceeded?: components["schemas"]["Excess"][];
+                        /** @description Until when, epoch milliseconds; absent where the same was asked before. */
+                        deadline_at?: number;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -850,7 +1661,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ReservationTold"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -882,7 +1695,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ReservationTold"];
+                };
             };
         };
     };
@@ -916,7 +1731,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["EscalationTold"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -952,7 +1769,17 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        autonomy_id: string;
+                        agent_id: string;
+                        task_kind: string;
+                        /** @enum {string} */
+                        rung: "auto_execute" | "draft" | "execute_with_approval" | "read" | "recommend";
+                        capped_by: string | null;
+                        frozen_by: string | null;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -988,7 +1815,17 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        autonomy_id: string;
+                        agent_id: string;
+                        task_kind: string;
+                        /** @enum {string} */
+                        rung: "auto_execute" | "draft" | "execute_with_approval" | "read" | "recommend";
+                        capped_by: string | null;
+                        frozen_by: string | null;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1020,7 +1857,45 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: {
+                            action_digest: string;
+                            escalation_id: string;
+                            reservation_id: string;
+                            tenant: string;
+                            run_id: string;
+                            effect_key: string;
+                            /** @enum {string} */
+                            about: "ceiling" | "overrun" | "raise" | "unsettled";
+                            /** @description The ceiling that would be raised; null of every other question. */
+                            proposal: components["schemas"]["Proposal"] | null;
+                            /** @description What the run was for, and how the effect is compensated. */
+                            brief: components["schemas"]["Brief"];
+                            agent_id: string | null;
+                            capability: string | null;
+                            /** @description Every bound that it would exceed, or has. */
+                            exceeded: components["schemas"]["Excess"][];
+                            debits: components["schemas"]["Debit"][];
+                            requested_by: string | null;
+                            /** @description Who does not decide it: who asked, the agent, whom it acts for; none in rows older than this. */
+                            parties?: string[];
+                            /** @description Contract of the effect, 64 hex digits; null without one. */
+                            contract_digest: string | null;
+                            owner: string;
+                            /** @description Epoch milliseconds. */
+                            deadline_at: number;
+                            /** @description True once its deadline passed and it went to the last owner. */
+                            is_overdue: boolean;
+                            /** @enum {string} */
+                            phase: "approved" | "denied" | "open" | "withdrawn";
+                            decided_by: string | null;
+                            reason: string | null;
+                        }[];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1042,7 +1917,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["EscalationShown"];
+                };
             };
         };
     };
@@ -1069,7 +1946,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Autonomy"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1091,7 +1974,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Autonomy"];
+                };
             };
         };
     };
@@ -1117,7 +2002,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AutonomyChange"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1145,7 +2036,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Outcome"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1170,7 +2067,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        as_of: number;
+                        items: components["schemas"]["Harm"][];
+                        more: boolean;
+                    };
+                };
             };
         };
     };
@@ -1195,7 +2098,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        as_of: number;
+                        items: components["schemas"]["Closing"][];
+                        more: boolean;
+                    };
+                };
             };
         };
     };
@@ -1217,7 +2126,12 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        as_of: number;
+                        items: components["schemas"]["BoundUse"][];
+                    };
+                };
             };
         };
     };
@@ -1246,7 +2160,12 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ReportedOutcomes"][];
+                        more: boolean;
+                    };
+                };
             };
         };
     };

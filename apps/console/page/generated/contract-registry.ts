@@ -311,7 +311,406 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
+    schemas: {
+        /** @description Nothing is recorded yet: `location` says where to ask later. */
+        Pending: {
+            command_id: string;
+            /** @enum {string} */
+            status: "pending";
+        };
+        /** @description What can be read of a contract whose shape has problems: the fields that are well. */
+        ContractDraft: {
+            name?: string;
+            version?: number;
+            owner?: string;
+            tenant?: string;
+            effect?: string;
+            overwrites?: boolean;
+            /** @enum {string} */
+            impact?: "customer_visible" | "destructive" | "financial" | "read" | "security_sensitive" | "write";
+            /** @enum {string} */
+            approval_mode?: "delegated" | "destructive" | "local_write" | "network" | "read_only";
+            args_schema?: Record<string, never>;
+            result_schema?: Record<string, never>;
+            /** @enum {string} */
+            reversal_class?: "compensable" | "irreversible" | "reversible";
+            inverse_capability?: string;
+            compensation_capability?: string;
+            residue?: string;
+            recovery_cost?: {
+                time_ms: number;
+                value: {
+                    amount_minor: number;
+                    currency: string;
+                };
+            };
+            /** @enum {string} */
+            recovery_approval_mode?: "auto" | "dual_control" | "human";
+            recovery_policy_ref?: string;
+            compensation_mode?: {
+                /** @enum {string} */
+                mode: "approval_required" | "automatic" | "manual_runbook" | "not_supported";
+                reason: string;
+                runbook?: string;
+                accepted_by?: string;
+            };
+            risk?: string;
+            /** @enum {string} */
+            risk_level?: "high" | "low" | "medium";
+            /** @enum {string} */
+            forward_approval?: "dual_control" | "human" | "policy";
+            commit_hold_ms?: number;
+            cancel_capability?: string;
+            precondition?: {
+                observe_capability: string;
+                condition: string;
+            };
+            reversal_window_ms?: number;
+            expires_after_commit_ms?: number;
+            window_closed_by?: string[];
+            requires_prior_value_capture?: boolean;
+            requires_external_handle?: boolean;
+            reversal_args?: {
+                [key: string]: {
+                    /** @enum {string} */
+                    from: "call";
+                    call: number;
+                    path?: string;
+                } | {
+                    /** @enum {string} */
+                    from: "step";
+                    capability: string;
+                    path?: string;
+                } | {
+                    /** @enum {string} */
+                    from: "args";
+                    path: string;
+                } | {
+                    /** @enum {string} */
+                    from: "result";
+                    path: string;
+                    /** @enum {boolean} */
+                    is_public?: true;
+                } | {
+                    /** @enum {string} */
+                    from: "constant";
+                    value: unknown;
+                } | {
+                    /** @enum {string} */
+                    from: "external_ref";
+                } | {
+                    /** @enum {string} */
+                    from: "prior_value";
+                    path?: string;
+                };
+            };
+            reversal_then?: {
+                capability: string;
+                args: {
+                    [key: string]: {
+                        /** @enum {string} */
+                        from: "call";
+                        call: number;
+                        path?: string;
+                    } | {
+                        /** @enum {string} */
+                        from: "step";
+                        capability: string;
+                        path?: string;
+                    } | {
+                        /** @enum {string} */
+                        from: "args";
+                        path: string;
+                    } | {
+                        /** @enum {string} */
+                        from: "result";
+                        path: string;
+                        /** @enum {boolean} */
+                        is_public?: true;
+                    } | {
+                        /** @enum {string} */
+                        from: "constant";
+                        value: unknown;
+                    } | {
+                        /** @enum {string} */
+                        from: "external_ref";
+                    } | {
+                        /** @enum {string} */
+                        from: "prior_value";
+                        path?: string;
+                    };
+                };
+                verification: {
+                    verify_capability: string;
+                    success_condition: string;
+                    max_attempts: number;
+                    delay_ms?: number;
+                };
+            }[];
+            reconcile_capability?: string;
+            stale_check?: {
+                observe_capability: string;
+                /** @enum {string} */
+                compares: "compare_and_swap" | "etag" | "exact_id" | "last_modified" | "owner" | "status" | "version";
+                condition: string;
+                /** @description What can happen between check and act where the tool has no conditional write (P7). */
+                check_act_gap?: string;
+                /** @description What it observes that changes by itself, such as a time of reading: no fact anybody relies on. */
+                volatile?: string[];
+            };
+            /** @description Why nothing is looked at before it is undone: nobody else can change what the reversal touches. */
+            unchecked_because?: string;
+            verification?: {
+                verify_capability: string;
+                success_condition: string;
+                max_attempts: number;
+                delay_ms?: number;
+            };
+            blast_radius?: {
+                max_calls_per_run?: number;
+                max_value_per_run?: {
+                    amount_minor: number;
+                    currency: string;
+                };
+                max_subjects_per_run?: number;
+                /** @enum {string} */
+                scope: "cross_tenant" | "single_subject" | "tenant";
+            };
+            consequence?: {
+                money?: string;
+                comms?: string;
+                commitments?: string;
+                exposure?: string;
+                regulatory?: string;
+            };
+            idempotency?: {
+                mechanism: string;
+                key_lifetime_ms?: number;
+            };
+            /** @description JSON pointer into the arguments: the business subject. */
+            subject?: string;
+            /** @description Money moved: a pointer into the arguments to minor units, and a currency code or a pointer to one. */
+            value?: {
+                amount: string;
+                currency: string;
+            };
+            /** @description Raises the weight of a compensable capability above 0.1 (A77). */
+            debt_weight?: number;
+            call_timeout_ms?: number;
+            max_attempts?: number;
+            techniques?: {
+                hold?: boolean;
+                reservation?: boolean;
+                dry_run_capability?: string;
+                tombstone_ttl_ms?: number;
+                prior_value_capture?: boolean;
+            };
+            /** @description Where a draft was made from. A contract that carries it never registers: a person decides, then takes it out. */
+            draft?: string;
+        };
+        /** @description One difference of two versions. */
+        Difference: {
+            /** @description JSON pointer into the contract. */
+            path: string;
+            /** @enum {string} */
+            kind: "neutral" | "strengthening" | "weakening";
+            /** @description Null where the version does not have it. */
+            from: unknown;
+            to: unknown;
+            /** @description Why it is of this kind. */
+            reason: string;
+        };
+        /** @description A proposal: the contract as far as it goes, and what a person has to decide. */
+        Draft: {
+            contract: components["schemas"]["ContractDraft"];
+            decide: string[];
+        };
+        DraftsAnswer: {
+            /** @enum {string} */
+            source: "mcp" | "openapi" | "tools";
+            drafts: components["schemas"]["Draft"][];
+        };
+        /** @description A partition that another process has, or nobody. */
+        ElsewherePartition: {
+            log: string;
+            partition: number;
+            /** @description Last record in its rows. */
+            seq: number;
+            /** @description When that was decided, epoch milliseconds; null without one. */
+            decided_at: number | null;
+            /** @description Offsets of wires behind what its rows say was read. Those that decide nothing are said some time later. */
+            unread: number;
+        };
+        /** @description What a caller hears of an entry. */
+        EntryTold: {
+            /** @enum {string} */
+            kind: "agent_charter" | "autonomy_policy" | "context_source" | "kill_switch" | "policy_bundle" | "subscription";
+            name: string;
+            tenant: string;
+            version: number;
+            /** @description 64 hex digits. */
+            digest: string;
+        };
+        LoopHealth: {
+            log: string;
+            partition: number;
+            /** @enum {string} */
+            state: "catching_up" | "halted" | "ready" | "starting" | "waiting";
+            seq: number;
+            projectedSeq: number;
+            /** @description Last of them that is more than a reading of sealed payloads. */
+            movedSeq: number;
+            reactedSeq: number;
+            /** @description When the oldest record was decided that still owes a message, epoch milliseconds; null when nothing is owed. */
+            owedSince: number | null;
+            waiting: number;
+            problem: string | null;
+        };
+        /** @description What a caller hears of a version. `proposed`: a second person has to confirm it first. */
+        Outcome: {
+            name: string;
+            version: number;
+            /** @description 64 hex digits. */
+            digest: string;
+            /** @enum {string} */
+            state: "proposed" | "registered" | "retired" | "withdrawn";
+            /** @description Against the version before; absent where there is none or nothing was compared. */
+            differences?: components["schemas"]["Difference"][];
+            expires_at?: number;
+        };
+        /** @description Doc of a `parked` row. */
+        Parked: {
+            /** @description Absent where nobody can read one, and in records from before it was told. */
+            tenant?: string;
+            /** @description 64 hex digits. */
+            value_sha256: string;
+            /** @description Place of the record that parked it first, and when that was decided, epoch milliseconds. */
+            parked_seq: number;
+            parked_at: number;
+            open: boolean;
+            /**
+             * @description What became of it, by whom and why; absent while it is open.
+             * @enum {string}
+             */
+            resolution?: "discarded" | "redriven";
+            resolved_by?: string;
+            resolved_reason?: string;
+            /** @description Id derived from topic, partition and offset. */
+            parked_id: string;
+            /** @description Topic it came from. */
+            topic: string;
+            /** @description Partition it came from. */
+            partition: number;
+            /** @description Offset it came from. */
+            offset: number;
+            /** @description Key, as UTF-8, shortened to 512 bytes; park order is per key. */
+            record_key: string;
+            /** @description Code: why it was parked. */
+            reason: string;
+            /** @description One sentence for people. */
+            detail: string;
+            /** @description The record's first 256 KiB, sealed when key_id is given; value_sha256 covers the whole. */
+            value: string;
+            /** @description Size of the whole value in bytes. */
+            value_bytes: number;
+            /** @description Key that seals value; null when it is in the clear. */
+            key_id: string | null;
+            /** @description Header that its sender signed it with, where records of its wire are signed. */
+            signature: string | null;
+            /** @description Whose key vouched for it when it came, so that it is asked again when it is redriven; null where records of its wire are not signed. */
+            speaker: components["schemas"]["ParkedSpeaker"] | null;
+        };
+        /** @description What became of a parked record. */
+        ParkedAnswer: {
+            parked_id: string;
+            /** @description Records that were taken again, it and those of its key behind it. */
+            redriven: number;
+        };
+        /** @description A key that observes what a worker did. */
+        ParkedObserver: {
+            /** @description Adapters it observes for; `*` is all of them. */
+            names: string[];
+            /** @description Tenants it observes for; `*` is all of them. */
+            tenants: string[];
+        };
+        /** @description Whom a key speaks for. */
+        ParkedSpeaker: {
+            /** @description The key. */
+            key_id: string;
+            /** @description Roles it speaks in. */
+            roles: string[];
+            /** @description Names it speaks under; `*` is all of them. */
+            names: string[];
+            /** @description Tenants it speaks for; `*` is all of them. */
+            tenants: string[];
+            /** @description Other keys that observed when it came, where this one is a worker's. */
+            observers: components["schemas"]["ParkedObserver"][];
+        };
+        /** @description Doc of a `reading` row. */
+        Reading: {
+            /** @description Epoch milliseconds. */
+            read_at: number;
+            /** @description The reading: id of the command that recorded it. */
+            reading_id: string;
+            /** @description Tenant whose payloads they are. */
+            tenant: string;
+            /** @description Who read. */
+            reader: string;
+            /** @description Roles of their token. */
+            roles: string[];
+            /** @description Method and path by which they asked. */
+            route: string;
+            /** @description What the payloads belong to, as `kind/id`, e.g. `mutation/mut_1`: at most 500, and of more those of `run/id` alone. */
+            things: string[];
+            /** @description Subjects the payloads are about, at most 500. */
+            subjects: string[];
+            /** @description Sealed payloads that were opened. */
+            payload_count: number;
+        };
+        StateHashAnswer: {
+            log: string;
+            partition: number;
+            /** @description Last record in the rows. */
+            seq: number;
+            /** @description Hex. */
+            state_hash: string;
+        };
+        StatusAnswer: {
+            service: string;
+            logs: string[];
+            detail: components["schemas"]["StatusDetail"];
+            /** @description Partitions that another process has, or nobody; null where nobody can tell, absent before the start. */
+            elsewhere?: components["schemas"]["ElsewherePartition"][] | null;
+            /** @description False when only a restart helps; a halted partition is not ready, and live. */
+            live: boolean;
+            /** @description Inputs were read to the end once, and nothing is halted. */
+            ready: boolean;
+            started: boolean;
+        };
+        /** @description How a process and its partitions are; empty where nothing was started yet. */
+        StatusDetail: {
+            /** @description What is waited for, or fails first; null or absent where nothing does. */
+            in_the_way?: components["schemas"]["Trouble"] | null;
+            problem?: string | null;
+            /** @description Partitions that this process owns. */
+            loops?: components["schemas"]["LoopHealth"][];
+            /** @description How many each log has; null while nobody can tell. */
+            partitions?: {
+                [key: string]: number | null;
+            };
+            /** @description Other members of its group; null where nobody can tell. */
+            others?: string[] | null;
+        };
+        /** @description Of several contracts. */
+        Together: {
+            contracts: components["schemas"]["Outcome"][];
+        };
+        /** @description What is in the way, and why. */
+        Trouble: {
+            code: string;
+            detail: string;
+        };
+    };
     responses: never;
     parameters: never;
     requestBodies: never;
@@ -335,7 +734,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": Record<string, never>;
+                };
             };
         };
     };
@@ -360,7 +761,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Parked"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -384,7 +791,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Reading"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -413,7 +826,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ParkedAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -449,7 +864,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ParkedAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -473,7 +890,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["StatusAnswer"];
+                };
             };
         };
     };
@@ -493,7 +912,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["StateHashAnswer"];
+                };
             };
         };
     };
@@ -518,7 +939,28 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: {
+                            /** @description What `body` says, as JSON. */
+                            contract: unknown;
+                            /** @description Fingerprint of the tool that was approved with it, 64 hex digits. */
+                            tool_fingerprint: string;
+                            registered_by: string;
+                            confirmed_by: string | null;
+                            registered_at: number;
+                            name: string;
+                            version: number;
+                            tenant: string;
+                            /** @description 64 hex digits. */
+                            digest: string;
+                            body: string;
+                            retired: boolean;
+                        }[];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -546,7 +988,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Outcome"] | components["schemas"]["Together"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -584,7 +1028,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Outcome"] | components["schemas"]["Together"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -619,7 +1065,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Outcome"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -657,7 +1105,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Outcome"] | components["schemas"]["Together"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -691,7 +1141,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Outcome"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -721,7 +1173,24 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        /** @description What `body` says, as JSON. */
+                        contract: unknown;
+                        /** @description Fingerprint of the tool that was approved with it, 64 hex digits. */
+                        tool_fingerprint: string;
+                        registered_by: string;
+                        confirmed_by: string | null;
+                        registered_at: number;
+                        name: string;
+                        version: number;
+                        tenant: string;
+                        /** @description 64 hex digits. */
+                        digest: string;
+                        body: string;
+                        retired: boolean;
+                    };
+                };
             };
         };
     };
@@ -745,7 +1214,29 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: {
+                            /** @description What `body` says, as JSON. */
+                            contract: unknown;
+                            proposed_at: number;
+                            name: string;
+                            version: number;
+                            tenant: string;
+                            /** @description 64 hex digits. */
+                            digest: string;
+                            body: string;
+                            weakenings: string[];
+                            /** @description It is a version that stands and would be retired. */
+                            retires: boolean;
+                            proposed_by: string;
+                            /** @description Epoch milliseconds. */
+                            expires_at: number;
+                        }[];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -775,7 +1266,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["DraftsAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -809,7 +1302,30 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: {
+                            /** @description What `body` says, as JSON. */
+                            entry: unknown;
+                            registered_by: string;
+                            registered_at: number;
+                            retired_by?: string;
+                            retired_at?: number;
+                            reason?: string;
+                            /** @enum {string} */
+                            kind: "agent_charter" | "autonomy_policy" | "context_source" | "kill_switch" | "policy_bundle" | "subscription";
+                            name: string;
+                            tenant: string;
+                            version: number;
+                            /** @description 64 hex digits. */
+                            digest: string;
+                            body: string;
+                            retired: boolean;
+                        }[];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -840,7 +1356,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["EntryTold"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -876,7 +1394,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["EntryTold"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -906,7 +1426,26 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        /** @description What `body` says, as JSON. */
+                        entry: unknown;
+                        registered_by: string;
+                        registered_at: number;
+                        retired_by?: string;
+                        retired_at?: number;
+                        reason?: string;
+                        /** @enum {string} */
+                        kind: "agent_charter" | "autonomy_policy" | "context_source" | "kill_switch" | "policy_bundle" | "subscription";
+                        name: string;
+                        tenant: string;
+                        version: number;
+                        /** @description 64 hex digits. */
+                        digest: string;
+                        body: string;
+                        retired: boolean;
+                    };
+                };
             };
         };
     };

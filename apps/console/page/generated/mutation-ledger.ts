@@ -940,7 +940,1955 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
+    schemas: {
+        /** @description Nothing is recorded yet: `location` says where to ask later. */
+        Pending: {
+            command_id: string;
+            /** @enum {string} */
+            status: "pending";
+        };
+        /** @description Columns of the view, in its order. */
+        AgentEffect: {
+            id: string;
+            run_id: string;
+            step_id: string | null;
+            tool_name: string;
+            effect_key: string;
+            idempotency_key: string;
+            arguments: components["schemas"]["ShownPayload"];
+            result: components["schemas"]["ShownPayload"] | null;
+            external_ref: string | null;
+            /** @enum {string} */
+            status: "compensated" | "compensating" | "compensation_pending" | "executing" | "failed" | "manual_review" | "planned" | "succeeded" | "uncertain";
+            /**
+             * @description Null without a contract.
+             * @enum {string|null}
+             */
+            compensation_mode: "approval_required" | "automatic" | "not_supported" | null;
+            compensation_args: components["schemas"]["ShownPayload"] | null;
+            compensation_attempts: number;
+            last_error: string | null;
+            /** @description Epoch milliseconds. */
+            created_at: number;
+            /** @description Epoch milliseconds. */
+            updated_at: number;
+        };
+        /** @description What a consumer said. */
+        Answer: {
+            event_id: string;
+            content_sha256: string;
+            /** @description By the consumer's clock, epoch milliseconds. */
+            applied_at: number;
+            acknowledged_at: number;
+            /** @description Milliseconds from the mark, and from the evidence. */
+            after_ms: number;
+            trigger_ms: number;
+            is_late: boolean;
+            derived: components["schemas"]["CommitRef"][];
+            emissions: components["schemas"]["Emission"][];
+            late_emissions: number;
+            /** @description How long after the mark the last of them went out, milliseconds; null without a late one. */
+            latest_ms: number | null;
+        };
+        /** @description A request to a worker, and what came of it. */
+        Ask: {
+            leg_id: string;
+            /** @description Adapter whose workers were asked. */
+            adapter: string;
+            /** @enum {string} */
+            kind: "cancel" | "observe" | "reconcile" | "release";
+            /** @description From 1, counted per kind. */
+            attempt: number;
+            lease_id: string;
+            /** @description Epoch milliseconds. */
+            answer_by: number;
+            first_asked_at: number;
+            /**
+             * @description Null while it is open; overtaken when the answer came from somewhere else.
+             * @enum {string|null}
+             */
+            answered: "met" | "not_met" | "overtaken" | "unknown" | null;
+            /** @description When it is asked again, epoch milliseconds; null when it is not. */
+            retry_at: number | null;
+            /** @description What another worker said, where an observer is asked. */
+            confirms?: components["schemas"]["ToBeConfirmed"];
+            /**
+             * @description It was asked of an attempt before, and counts against none that came after it.
+             * @enum {boolean}
+             */
+            is_past?: true;
+        };
+        /** @description Who is to tell how an execution ended or, once it took effect, what becomes of it, and by when: nothing waits unseen (P12). */
+        Awaited: {
+            /** @description The agent that acts; once people are asked, their role. */
+            owner: string;
+            /** @description Epoch milliseconds. */
+            deadline_at: number;
+            /** @description People are asked: of an outcome because nobody told it in time. */
+            is_overdue: boolean;
+        };
+        Breaker: {
+            breaker_id: string;
+            /** @enum {string} */
+            scope: "capability" | "source" | "tenant";
+            tenant: string;
+            name: string;
+            /** @description Run whose trigger opened it; the key under which it is closed. */
+            run_id: string;
+            /** @enum {string} */
+            phase: "closed" | "open";
+            count: number;
+            limit: number;
+            window_ms: number;
+            owner: string;
+            deadline_at: number | null;
+            /** @description Null while it is open. */
+            closed: {
+                by: string;
+                reason: string;
+                at: number;
+            } | null;
+            opened_at: number;
+            updated_at: number;
+        };
+        /** @description What a person who decides is told of an effect beside its facts: what the run was for, how it is compensated, and what of that nobody said. */
+        Brief: {
+            /** @description What the run was meant to achieve, in its agent's own words: for orientation, and not a fact; null when nobody said. */
+            objective: string | null;
+            /** @description How its contract says the effect is compensated, with the runbook a person works from; null without contract, and for a read. */
+            compensation: components["schemas"]["CompensationTerms"] | null;
+            /** @description What it lacks, by name: objective; runbook, where no tool undoes the effect. */
+            missing: string[];
+        };
+        /** @description An admitted step of a run, as its producer states it; its id is the hash of this. */
+        Checkpoint: {
+            /** @description Tenant. */
+            tenant: string;
+            /** @description Run of the commit. */
+            run_id: string;
+            /** @description Agent. */
+            agent_id: string;
+            /** @description Person on whose behalf the agent acts; null when unknown. */
+            initiator: string | null;
+            /** @description What the run is meant to achieve. */
+            objective: string | null;
+            /** @description Step of the run. */
+            step_id: string;
+            /** @description Lineage entry that produced it: the call, message or computation. */
+            produced_by: string;
+            /** @description Business subject; null when there is none. */
+            subject_ref: string | null;
+            /** @description Commits it was made from, of its own run and others. */
+            parents: components["schemas"]["CommitRef"][];
+            /** @description Refs it relies on. */
+            assumption_refs: string[];
+            /** @description How it was admitted; null for a commit that nobody gated. */
+            gate: components["schemas"]["Gate"] | null;
+            /** @description What decided; null when it is not pinned. */
+            release: components["schemas"]["ReleaseTuple"] | null;
+            /** @description State at this commit; null when it carries none. */
+            state: components["schemas"]["CheckpointState"] | null;
+            /** @description When it took effect by the producer's clock, epoch milliseconds. */
+            committed_at: number;
+        };
+        /** @description State of a run at a commit: whole, or a delta on the state of an earlier commit; salted, in chunks. */
+        CheckpointState: {
+            /**
+             * @description Whole state, or a JSON merge patch (RFC 7396) on that of base_id.
+             * @enum {string}
+             */
+            kind: "delta" | "whole";
+            /** @description Commit of the same run whose state the delta builds on; null for a whole state. */
+            base_id: string | null;
+            /** @description Media type of the state; deltas are application/json. */
+            content_type: string;
+            /** @description Size of the state or delta, without salts; bytes. */
+            size_bytes: number;
+            /** @description SHA-256 of each chunk as published, before sealing: 16 bytes of salt, then its part of the state. In the order of the bytes. */
+            chunk_sha256s: string[];
+            /** @description The only chunk; null when there are several, each in a StateChunk record. */
+            body: components["schemas"]["ShownPayload"] | null;
+        };
+        /** @description Whose the handle is that its reversal goes by: asked about, its own, or somebody else's. */
+        Claim: {
+            ref: string;
+            /** @enum {string} */
+            standing: "asked" | "foreign" | "own";
+        };
+        /** @description What a person needs to see of a window that closes. */
+        ClosingWindow: {
+            expires_at: number | null;
+            closes_in_ms: number | null;
+            value: components["schemas"]["Money"] | null;
+            effect: string | null;
+            /** @enum {string|null} */
+            reversal_class: "compensable" | "irreversible" | "reversible" | null;
+            /** @description Who undoes it; null where people do. */
+            reversal_capability: string | null;
+            /** @enum {string|null} */
+            recovery_approval_mode: "auto" | "dual_control" | "human" | null;
+            mutation_id: string;
+            tenant: string;
+            run_id: string;
+            capability: string;
+            subject_ref: string | null;
+            /** @description Null as long as nothing rolled it back. */
+            rollback_id: string | null;
+            warned_at: number | null;
+        };
+        /** @description A recorded commit with what became of it. */
+        Commit: {
+            commit_id: string;
+            tenant: string;
+            run_id: string;
+            checkpoint: components["schemas"]["Checkpoint"];
+            /** @description Commits it rests on now: those it was made from, as reattaching changed them. */
+            parents: components["schemas"]["CommitRef"][];
+            event_id: string;
+            content_sha256: string;
+            recorded_hash: string;
+            /** @description Place of its record in this log. */
+            recorded_seq: number;
+            /** @description When it was recorded by the ledger, epoch milliseconds: the bound of a rollback goes by it. */
+            recorded_at: number;
+            /** @description Deltas from the whole state it builds on. */
+            depth: number;
+            chunks_missing: number;
+            /** @description Until when its state is kept, also for deltas that build on it; epoch milliseconds, null without state. */
+            full_until: number | null;
+            /**
+             * @description Why its state was given up; null while it is kept.
+             * @enum {string|null}
+             */
+            hardened: "retention" | "rolled_back" | null;
+            rollback_id: string | null;
+            rollback_evidence: components["schemas"]["Evidence"] | null;
+            rolled_back_at: number | null;
+            /** @description Commit of its run that stands before it, where the run goes on after its fall; null without one. */
+            resume: components["schemas"]["CommitRef"] | null;
+            /** @description When the state of a rolled-back commit is given up, epoch milliseconds. */
+            harden_at: number | null;
+            /** @description Root rollbacks whose bound it is beyond. */
+            beyond: string[];
+            /** @description Parents that fell without it, each with the one it went on with. */
+            reattached: {
+                fallen: components["schemas"]["CommitRef"];
+                parent: components["schemas"]["CommitRef"] | null;
+                rollback_id: string;
+            }[];
+            updated_at: number;
+        };
+        /** @description Names a commit of a run. */
+        CommitRef: {
+            /** @description Run of the commit. */
+            run_id: string;
+            /** @description The commit: the id of its mutation. */
+            commit_id: string;
+        };
+        /** @description A commit, where the log holds it, and what became of it; with its state where that was asked for. */
+        CommitShown: {
+            /** @enum {string} */
+            standing: "beyond" | "rolled_back" | "stands";
+            proof: {
+                log: string;
+                partition: number;
+                seq: number;
+                recorded_hash: string;
+            };
+            state?: unknown;
+            /** @description Why there is no state; null where it is told. */
+            state_code?: string | null;
+            commit_id: string;
+            tenant: string;
+            run_id: string;
+            checkpoint: components["schemas"]["Checkpoint"];
+            /** @description Commits it rests on now: those it was made from, as reattaching changed them. */
+            parents: components["schemas"]["CommitRef"][];
+            event_id: string;
+            content_sha256: string;
+            recorded_hash: string;
+            /** @description Place of its record in this log. */
+            recorded_seq: number;
+            /** @description When it was recorded by the ledger, epoch milliseconds: the bound of a rollback goes by it. */
+            recorded_at: number;
+            /** @description Deltas from the whole state it builds on. */
+            depth: number;
+            chunks_missing: number;
+            /** @description Until when its state is kept, also for deltas that build on it; epoch milliseconds, null without state. */
+            full_until: number | null;
+            /**
+             * @description Why its state was given up; null while it is kept.
+             * @enum {string|null}
+             */
+            hardened: "retention" | "rolled_back" | null;
+            rollback_id: string | null;
+            rollback_evidence: components["schemas"]["Evidence"] | null;
+            rolled_back_at: number | null;
+            /** @description Commit of its run that stands before it, where the run goes on after its fall; null without one. */
+            resume: components["schemas"]["CommitRef"] | null;
+            /** @description When the state of a rolled-back commit is given up, epoch milliseconds. */
+            harden_at: number | null;
+            /** @description Root rollbacks whose bound it is beyond. */
+            beyond: string[];
+            /** @description Parents that fell without it, each with the one it went on with. */
+            reattached: {
+                fallen: components["schemas"]["CommitRef"];
+                parent: components["schemas"]["CommitRef"] | null;
+                rollback_id: string;
+            }[];
+            updated_at: number;
+        };
+        /** @description A compensation as its row holds it: what was last recorded of it. */
+        Compensation: {
+            tenant: string;
+            run_id: string;
+            recovery_id: string;
+            /** @description Hash of the record that told how it stands. */
+            recorded_hash: string;
+            /** @description Place of that record in its partition of the log. */
+            recorded_seq: number;
+            /** @description Epoch milliseconds. */
+            created_at: number;
+            /** @description Epoch milliseconds. */
+            updated_at: number;
+            /** @description Id derived from tenant, run and effect key, as that of a mutation is. */
+            compensation_id: string;
+            /** @description rev_ and the mutation it reverses: the same for every attempt. */
+            effect_key: string;
+            /** @description Mutation it reverses. */
+            reverses_mutation_id: string;
+            /** @description Hash of the record that bound that mutation. */
+            reverses_record_hash: string;
+            /** @description Rollback it belongs to. */
+            rollback_id: string | null;
+            /** @description Recovery step it belongs to. */
+            step_id: string;
+            /** @description Attempt that this is the outcome of, from 1. */
+            attempt: number;
+            /** @description Capability that was called. */
+            capability: string;
+            /** @description Key the call carried, the same on every attempt. */
+            idempotency_key: string;
+            /** @description SHA-256 of the contract of the compensation itself; null where none is registered. */
+            contract_digest: string | null;
+            /** @description Version of that contract, from 1; null without one. */
+            contract_version: number | null;
+            /**
+             * @description Class that contract declares; irreversible without one.
+             * @enum {string}
+             */
+            reversal_class: "compensable" | "irreversible" | "reversible";
+            /** @description Arguments of the call; canonical JSON before sealing. */
+            args: components["schemas"]["ShownPayload"];
+            /** @description What the tool answered; null where nobody heard it. */
+            result: components["schemas"]["ShownPayload"] | null;
+            /** @description Business subject of the mutation. */
+            subject_ref: string | null;
+            /** @description Money the compensation itself moves, as its contract reads it; null where it names none. */
+            value: components["schemas"]["Money"] | null;
+            /** @description What it moves and leaves behind, by unit, as its contract reads arguments and result; a unit nobody could read is missing. */
+            consequence: components["schemas"]["Money"][];
+            /**
+             * @description How it ended: succeeded, failed or uncertain.
+             * @enum {string}
+             */
+            execution_state: "executing" | "failed" | "planned" | "succeeded" | "uncertain";
+            /** @description Code of the verdict. */
+            reason: string;
+            /** @description Agent that made the effect it reverses. */
+            agent_id: string;
+            /** @description Whom that agent acted for. */
+            initiator: string | null;
+        };
+        /** @description How an effect is compensated, as its contract decided. */
+        CompensationTerms: {
+            /** @description automatic, approval_required, manual_runbook or not_supported. */
+            mode: string;
+            /** @description Why so. */
+            reason: string;
+            /** @description What a person works from, as a link or a path; null without one. */
+            runbook: string | null;
+            /** @description Who accepted that nothing undoes it; null where something does. */
+            accepted_by: string | null;
+        };
+        /** @description A commit that a runtime holds as standing though it, or what it was made from, was rolled back. */
+        Contamination: {
+            /** @description Run. */
+            run_id: string;
+            /** @description The commit. */
+            commit_id: string;
+            /**
+             * @description fallen: it was rolled back itself. derived: it rests on one that was.
+             * @enum {string}
+             */
+            cause: "derived" | "fallen";
+            /** @description The rolled-back commit. */
+            fallen: components["schemas"]["CommitRef"];
+            /** @description Its rollback. */
+            rollback_id: string;
+            /** @description When the evidence against it became true as far as the ledger knows, epoch milliseconds. */
+            rolled_back_at: number;
+            /** @description When it reached users; null when it did not. Epoch milliseconds. */
+            reached_user_at: number | null;
+        };
+        /** @description What later decisions need of the contract a mutation executed under, embedded so that a log replays alone (L2). */
+        ContractTerms: {
+            /** @description SHA-256 of the contract's canonical JSON. */
+            contract_digest: string;
+            /** @description Capability the contract is about. */
+            contract_name: string;
+            /** @description Version of the contract, from 1. */
+            contract_version: number;
+            /** @description Adapter that performs the reversal: prefix of its capability. */
+            adapter: string;
+            /** @description Capability of the reversal; null when there is none. */
+            reversal_capability: string | null;
+            /**
+             * @description Approval the contract demands before compensating.
+             * @enum {string}
+             */
+            recovery_approval_mode: "auto" | "dual_control" | "human";
+            /** @description Recovery policy that governs the compensation. */
+            recovery_policy_ref: string | null;
+            /** @description Declared impact: read, write, customer_visible, financial, destructive or security_sensitive. */
+            impact: string;
+            /** @description Business effect in words. */
+            effect: string;
+            /** @description What stays different after a compensation. */
+            residue: string | null;
+            /** @description Length of the reversal window in milliseconds; null when there is none. */
+            reversal_window_ms: number | null;
+            /** @description Longest a single tool call may take, milliseconds. */
+            call_timeout_ms: number;
+            /** @description How long the provider deduplicates by idempotency key, milliseconds; null when it takes none. */
+            key_lifetime_ms: number | null;
+            /** @description Capability that tells whether an effect happened. */
+            reconcile_capability: string | null;
+            /** @description Capability that observes the resource before acting. */
+            stale_capability: string | null;
+            /** @description CEL over observed and bound that must hold before acting. */
+            stale_condition: string | null;
+            /** @description What the stale-state check compares; version, etag and compare_and_swap are compared again by the tool while it writes. */
+            stale_compares: string | null;
+            /** @description Capability that observes the result; never the acting one. */
+            verify_capability: string | null;
+            /** @description CEL over observed and bound that must hold after acting. */
+            success_condition: string | null;
+            /** @description Maximum number of verification attempts. */
+            verify_max_attempts: number;
+            /** @description Pause between verification attempts, milliseconds. */
+            verify_delay_ms: number;
+            /** @description Dispatches of a step at the most before a person decides. */
+            max_attempts: number;
+            /** @description The hold before the effect is let go; null without one. */
+            hold: components["schemas"]["HoldTerms"] | null;
+            /** @description Events that end reversibility early (B5): names of events of the subject, or capabilities. */
+            window_closed_by: string[];
+            /** @description What an unnecessary compensation does, in words; null where the contract does not say. */
+            risk: string | null;
+            /** @description How much worse an unnecessary compensation can make it: low, medium or high. */
+            risk_level: string;
+            /** @description JSON pointers into what the stale check observes that change by themselves, so nobody relies on them. */
+            stale_volatile: string[];
+            /** @description How it is compensated, and why so; null for what only reads. */
+            compensation: components["schemas"]["CompensationTerms"] | null;
+            /** @description Whether another version bound, or none, when the action named this one: then a person undoes it (A22). */
+            superseded: boolean;
+        };
+        /** @description Rollbacks that have something in common. */
+        CountedRollbacks: {
+            tenant: string;
+            /** @description Of the agent, the policy or the source; null where none is known. */
+            name: string | null;
+            rollbacks: number;
+            compensated: number;
+            manual: number;
+            runs: number;
+        };
+        /** @description One consumer's duty to answer one rollback. */
+        Delivery: {
+            delivery_id: string;
+            tenant: string;
+            run_id: string;
+            mutation_id: string;
+            rollback_id: string;
+            subscription: string;
+            consumer: string;
+            /** @enum {string} */
+            mode: "async" | "poll" | "sync";
+            commit_to_user_ms: number;
+            /** @enum {string} */
+            phase: "acknowledged" | "overdue" | "reviewed" | "waiting";
+            rolled_back_at: number;
+            triggered_at: number;
+            /** @description When its silence is overdue, epoch milliseconds. */
+            ack_by: number;
+            /** @description Who looks after it: the consumer until it is overdue, then a person. */
+            owner: string;
+            /** @description By when the owner acts, epoch milliseconds. */
+            deadline_at: number;
+            /** @description Null until it answered. */
+            answer: components["schemas"]["Answer"] | null;
+            /** @description The last answer under its name that was none; absent where there is none. */
+            refused?: components["schemas"]["RefusedAnswer"];
+        };
+        /** @description A runtime that keeps what fell, until a person has dealt with it. */
+        Divergence: {
+            divergence_id: string;
+            tenant: string;
+            runtime: string;
+            /** @description The last comparison that found it, and how many commits it named. */
+            reconciliation_id: string;
+            contaminated: number;
+            /** @description Agents it is about, of every comparison since it was asked. */
+            agents: string[];
+            /** @description For whom what is kept was done; absent where no notice says so. */
+            initiators?: string[];
+            /** @description Contracts it ran under; absent where no notice names one. */
+            contract_digests?: string[];
+            owner: string;
+            /** @description Epoch milliseconds. */
+            deadline_at: number;
+        };
+        /** @description A partition that another process has, or nobody. */
+        ElsewherePartition: {
+            log: string;
+            partition: number;
+            /** @description Last record in its rows. */
+            seq: number;
+            /** @description When that was decided, epoch milliseconds; null without one. */
+            decided_at: number | null;
+            /** @description Offsets of wires behind what its rows say was read. Those that decide nothing are said some time later. */
+            unread: number;
+        };
+        /** @description What a consumer let out that rested on a commit. */
+        Emission: {
+            /** @description What it was, for instance email or report. */
+            kind: string;
+            /** @description Its name at the consumer; null when it has none. */
+            ref: string | null;
+            /** @description When it reached users by the consumer's clock, epoch milliseconds. */
+            emitted_at: number;
+        };
+        /** @description What was erased. */
+        Erased: {
+            /** @description Under which it is on record. */
+            erasure_id: string;
+            tenant: string;
+            subject: string | null;
+            /** @description How the record names the subject. */
+            subject_id: string | null;
+            /** @description Windows that ended at or before this, epoch milliseconds; null for all. */
+            ended_by: number | null;
+            keys_destroyed: number;
+        };
+        /** @description Why something committed should not stand. */
+        Evidence: {
+            /**
+             * @description Kind of source.
+             * @enum {string}
+             */
+            kind: "critic" | "human" | "lineage" | "observation" | "policy_reevaluation" | "tool_return" | "verifier";
+            /** @description Event that stated it. */
+            event_id: string;
+            /** @description Ref it contradicts; null for a trigger that names a mutation. */
+            ref: string | null;
+            /** @description Who stated it. */
+            source: string;
+            /** @description What was stated, the fact now. */
+            statement: components["schemas"]["ShownPayload"] | null;
+            /** @description When the source says it became so; epoch milliseconds. */
+            stated_at: number;
+            /** @description Partition of the assumptions log, of rollback notifications for lineage; -1 for a command. */
+            partition: number;
+            /** @description Seq in the assumptions log, in rollback notifications for lineage; -1 for a command. */
+            position: number;
+            /** @description For lineage: the rollback at the root of the fall. Null for a trigger of its own. */
+            root: components["schemas"]["LineageRoot"] | null;
+        };
+        /** @description What recovery, budget and notices need to know about a forward execution. */
+        Execution: {
+            /** @description Tenant the execution belongs to. */
+            tenant: string;
+            /** @description Run of the agent. */
+            run_id: string;
+            /** @description Agent that acted. */
+            agent_id: string;
+            /** @description Person on whose behalf the agent acted; null when unknown. */
+            initiator: string | null;
+            /** @description What the run was meant to achieve, as its producer states it. */
+            objective: string | null;
+            /** @description Step of the run. */
+            step_id: string;
+            /** @description Call id of the forward action. */
+            call_id: string;
+            /** @description Capability that was called. */
+            capability: string;
+            /** @description Logical identity of the effect within its run. */
+            effect_key: string;
+            /** @description Key the forward call carried. */
+            idempotency_key: string;
+            /** @description The business subject the effect is about. */
+            subject_ref: string | null;
+            /** @description Validated arguments. */
+            args: components["schemas"]["ShownPayload"];
+            /** @description Result the tool returned. */
+            result: components["schemas"]["ShownPayload"] | null;
+            /** @description Handle of the effect at the provider. */
+            external_transaction_ref: string | null;
+            /** @description Money moved, read through the contract's value expression. */
+            value: components["schemas"]["Money"] | null;
+            /** @description Value before the call, as the producer captured it; null when none was captured. */
+            prior_value: components["schemas"]["ShownPayload"] | null;
+            /** @description What a dry run said the call would do; null without one. */
+            rehearsal: components["schemas"]["ShownPayload"] | null;
+            /** @description Handle of the part that is staged at the provider while the effect is held; null when nothing is. */
+            staged_ref: string | null;
+            /** @description Commits this one was made from; those of its own run set the order in which it is undone. */
+            derived_from: components["schemas"]["CommitRef"][];
+            /**
+             * @description What happens to the run's earlier effects when this one fails for good.
+             * @enum {string}
+             */
+            on_failure: "compensate" | "keep";
+            /** @description The model's decision that proposed the call, by its id: a message, an answer or a tool call; null when its producer names none. */
+            produced_by: string | null;
+            /** @description What decided to act, pinned; null when it is not. */
+            release: components["schemas"]["ReleaseTuple"] | null;
+        };
+        /** @description Effects of one tool under one contract, in one currency. */
+        Exposure: {
+            tenant: string;
+            capability: string;
+            /** @description SHA-256 of the contract, hex; null without one. */
+            contract_digest: string | null;
+            /** @description Null for effects whose contract names no value. */
+            currency: string | null;
+            /** @description Effects whose window is open. */
+            open: number;
+            recovering: number;
+            /** @description Effects that happened, stand, and that automation cannot reverse; a window that closed, or none there was. */
+            beyond: number;
+            /** @description Of those beyond: the ones whose window closed. */
+            expired: number;
+            /** @description Effects nobody can say yet whether they happened. */
+            uncertain: number;
+            /** @description Compensated, or repaired or corrected by a person. */
+            settled: number;
+            /** @description Effects that are known to have happened, and those of them whose evidence fell: the observed part is P. */
+            happened: number;
+            contradicted: number;
+            /** @description Minor units; decimal text where a number would not be exact; null where nothing has a value. */
+            open_minor: number | string | null;
+            recovering_minor: number | string | null;
+            beyond_minor: number | string | null;
+            uncertain_minor: number | string | null;
+            /** @description Soonest end of a window that is open, epoch milliseconds; null without one. */
+            closes_first_at: number | null;
+        };
+        ExposureAnswer: {
+            /** @description Database time the answer was made at, epoch milliseconds. */
+            as_of: number;
+            items: components["schemas"]["Exposure"][];
+            more: boolean;
+        };
+        /** @description What is still open about a forward action whose end is not known, and what workers were asked about it. */
+        Forward: {
+            /** @description Refs as planned. */
+            refs: string[];
+            /** @description Earliest instant at which the effect can have taken hold, epoch milliseconds. */
+            since: number;
+            hold: components["schemas"]["Hold"] | null;
+            asks: components["schemas"]["Ask"][];
+            /** @description When a worker is asked how an uncertain call ended, epoch milliseconds; null when nobody is. */
+            reconcile_at: number | null;
+        };
+        /** @description How it was found out how a forward action ended, other than from its producer. */
+        FoundOut: {
+            /** @description reconcile: a worker looked; release: a worker made the call when its hold ended; person: somebody said so. */
+            how: string;
+            /** @description Person who said so; null for a worker. */
+            by: string | null;
+            /** @description Request to the worker; null for a person. */
+            leg_id: string | null;
+            /** @description Attempt of that request, from 1; 0 for a person. */
+            attempt: number;
+            /** @description met: it took effect; not_met: it did not; unknown: nobody could tell. */
+            verdict: string;
+            /** @description Code of the verdict, or the person's reason in words. */
+            reason: string;
+            /** @description What was seen, in order. */
+            observations: components["schemas"]["Observation"][];
+            /** @description When the ledger took it, epoch milliseconds. */
+            found_at: number;
+        };
+        /** @description How a commit was admitted: by which bundle, on what inputs. */
+        Gate: {
+            /** @description Name of the policy bundle. */
+            bundle: string;
+            /** @description Version of the bundle. */
+            bundle_version: number;
+            /** @description Digest of the bundle version. */
+            bundle_digest: string;
+            /**
+             * @description What the gate said.
+             * @enum {string}
+             */
+            verdict: "admitted" | "refused";
+            /** @description SHA-256 of the inputs as published, before sealing; they begin with a salt, so the hash reveals nothing. */
+            inputs_sha256: string;
+            /** @description What the predicates read as `gate`: JSON {salt, gate}; null when there was nothing. */
+            inputs: components["schemas"]["ShownPayload"] | null;
+        };
+        /** @description How long an effect is held. Once it is over the effect is let go, or never will be. */
+        Hold: {
+            until: number;
+            is_over: boolean;
+        };
+        /** @description What a contract says about the hold before an effect is released (A24). */
+        HoldTerms: {
+            /** @description How long the effect is held, milliseconds. */
+            hold_ms: number;
+            /** @description Capability that gives back what is staged; null when nothing can be. */
+            cancel_capability: string | null;
+            /** @description Capability that observes, at the end of the hold, whether the effect may still be made; null when there is none. */
+            precondition_capability: string | null;
+            /** @description CEL over observed and args that must hold then. */
+            precondition_condition: string | null;
+            /** @description True when the staged part is real and has to be given back on a cancel. */
+            is_reservation: boolean;
+        };
+        HorizonAnswer: {
+            /** @description Database time the answer was made at, epoch milliseconds. */
+            as_of: number;
+            /** @description Over everything that closes, per tenant and currency; on the first page, null on later ones. */
+            at_stake: components["schemas"]["Stake"][] | null;
+            items: components["schemas"]["ClosingWindow"][];
+            /** @description Pass it as `cursor` for the next page; null on the last. */
+            next_cursor: string | null;
+        };
+        /** @description Every limit of triggers. */
+        LimitsAnswer: {
+            settings: {
+                source_trust_threshold_permille: number | null;
+                storm_limit: number | null;
+                storm_window_ms: number | null;
+                closure_max: number | null;
+                rollback_bound_ms: number | null;
+                trend_min: number | null;
+                trend_factor: number | null;
+                trend_window_ms: number | null;
+            };
+        };
+        /** @description Everything that leads from one box to another. */
+        LineageArrow: {
+            from: string;
+            to: string;
+            /** @enum {string} */
+            kind: "derived" | "reattached" | "was";
+            commits: number;
+        };
+        /** @description A run in the picture, or a commit of a run that is opened. */
+        LineageBox: {
+            /** @description `run:` and the run, or the commit. */
+            id: string;
+            run_id: string;
+            /** @description True where commits of the run are boxes of their own. */
+            is_open: boolean;
+            /**
+             * @description What the one commit in it is; a run where there are several.
+             * @enum {string}
+             */
+            kind: "commit" | "mutation" | "run" | "unknown";
+            commits: number;
+            /** @description Of the one commit in it. */
+            label: string | null;
+            subject_ref: string | null;
+            /** @description The first names of each, in alphabetical order. */
+            agents: string[];
+            told: string[];
+            silent: string[];
+            /** @description Commits by what became of them; states without one are left out. */
+            states: {
+                /** @enum {string} */
+                state: "beyond" | "reattached" | "rolled_back" | "stands" | "unrecorded";
+                commits: number;
+            }[];
+            /** @description Commits in it that are looked for. */
+            found: number;
+        };
+        LineageBoxes: {
+            commit: string;
+            run_id: string;
+            tenant: string;
+            /**
+             * @description What the commit asked about is.
+             * @enum {string}
+             */
+            kind: "commit" | "mutation" | "run" | "unknown";
+            commits: number;
+            runs: number;
+            /** @description Commits that are looked for. */
+            found: number;
+            boxes: components["schemas"]["LineageBox"][];
+            arrows: components["schemas"]["LineageArrow"][];
+            /** @description Boxes that are not shown, because nobody reads so many. */
+            left: number;
+            /** @description True when there are more commits than were looked at. */
+            truncated: boolean;
+        };
+        /** @description derived: the child was made from the parent. reattached: it goes on with it. was: it did rest on it, and no longer does. */
+        LineageEdge: {
+            from: string;
+            to: string;
+            /** @enum {string} */
+            kind: "derived" | "reattached" | "was";
+        };
+        /** @description A commit in the graph. */
+        LineageNode: {
+            id: string;
+            run_id: string;
+            /** @enum {string} */
+            kind: "commit" | "mutation" | "unknown";
+            agent: string | null;
+            /** @description Capability of a mutation, step of a commit. */
+            label: string | null;
+            subject_ref: string | null;
+            /** @enum {string} */
+            state: "beyond" | "reattached" | "rolled_back" | "stands" | "unrecorded";
+            rollback_id: string | null;
+            /** @description Rollback at the root of its fall; its own where it is the root. */
+            root_rollback_id: string | null;
+            /** @description Consumers that were waited for: those that acknowledged, and those that have not. */
+            told: string[];
+            silent: string[];
+        };
+        LineagePreview: {
+            bound_at: number | null;
+            /** @description Commits that would be rolled back, the one asked about among them. */
+            falls: {
+                commits: number;
+                with_effect: number;
+                without_effect: number;
+                runs: number;
+            };
+            /** @description Of the closure: what was rolled back already. */
+            fallen_already: number;
+            /** @description Minor units per currency; decimal text where a number would not be exact. */
+            money: {
+                currency: string;
+                amount_minor: number | string;
+                mutations: number;
+            }[];
+            subjects: {
+                count: number;
+                first: string[];
+            };
+            /** @description Null where nobody can say who hears. */
+            consumers: {
+                consumer: string;
+                commits: number;
+            }[] | null;
+            beyond_bound: {
+                commits: number;
+                first: string[];
+            };
+            /** @description True when there are more commits than were looked at: every figure is a lower bound. */
+            truncated: boolean;
+            commit: string;
+        };
+        /** @description The rollback at the root of a fall, with its bound. */
+        LineageRoot: {
+            /** @description Rollback of the offender. */
+            rollback_id: string;
+            /** @description Run of the offender. */
+            run_id: string;
+            /** @description The offender. */
+            mutation_id: string;
+            /** @description Commits recorded before this are not rolled back, but reviewed by a person; null without a bound. Epoch milliseconds. */
+            bound_at: number | null;
+        };
+        LineageView: {
+            commit: string;
+            rollback: string | null;
+            nodes: components["schemas"]["LineageNode"][];
+            edges: components["schemas"]["LineageEdge"][];
+            /** @description True when there are more commits than are shown. */
+            truncated: boolean;
+        };
+        LoopHealth: {
+            log: string;
+            partition: number;
+            /** @enum {string} */
+            state: "catching_up" | "halted" | "ready" | "starting" | "waiting";
+            seq: number;
+            projectedSeq: number;
+            /** @description Last of them that is more than a reading of sealed payloads. */
+            movedSeq: number;
+            reactedSeq: number;
+            /** @description When the oldest record was decided that still owes a message, epoch milliseconds; null when nothing is owed. */
+            owedSince: number | null;
+            waiting: number;
+            problem: string | null;
+        };
+        /** @description What such a report answers. */
+        ManualReport: {
+            pointed_out: components["schemas"]["PointedOut"][];
+            items: {
+                tenant: string;
+                capability: string;
+                reason: string;
+                times: number;
+                ended: number;
+                share: number;
+                is_unprovable: boolean;
+            }[];
+            more: boolean;
+        };
+        /** @description An amount of money. */
+        Money: {
+            /** @description Amount in minor units of the currency (cents, paise); of comms and commitments a minor unit is a thousandth. */
+            amount_minor: number;
+            /** @description ISO 4217 code; or a unit that is counted: comms, commitments, exposure, regulatory. */
+            currency: string;
+        };
+        /** @description A mutation as its row holds it. */
+        Mutation: {
+            mutation_id: string;
+            tenant: string;
+            run_id: string;
+            effect_key: string;
+            capability: string;
+            subject_ref: string | null;
+            /** @enum {string} */
+            execution_state: "executing" | "failed" | "planned" | "succeeded" | "uncertain";
+            /** @enum {string} */
+            recoverability: "cancelled" | "committed" | "compensated" | "compensating" | "compensation_failed" | "manual_resolution_required" | "pending_commit" | "planned" | "reversal_available" | "reversal_expired";
+            reason: string | null;
+            /** @description Epoch milliseconds; null without a window. */
+            expires_at: number | null;
+            created_at: number;
+            updated_at: number;
+            execution: components["schemas"]["Execution"];
+            /** @description Null while nobody is waited for. */
+            awaited: components["schemas"]["Awaited"] | null;
+            terms: components["schemas"]["ContractTerms"] | null;
+            /** @description Null while the mutation is only planned. */
+            ref: components["schemas"]["MutationRef"] | null;
+            /** @description Hash of the MutationRecorded that bound it; null while it is only planned. */
+            recorded_hash: string | null;
+            /** @description Place of that record in its partition of the log; null with it. */
+            recorded_seq: number | null;
+            /** @description Dispatches of its compensation that are on record. */
+            compensation_attempts: number;
+            /** @description It was observed to be undone: by its compensation, or after a person repaired it by hand. */
+            is_seen_undone: boolean;
+            /** @description Last code that stopped it or sent it to a person; null while nothing did. */
+            last_error: string | null;
+            planned_sha256: string | null;
+            /** @description Digest of the action while nobody told its end: what may be erased before that is not read again. */
+            action_digest?: string;
+            executed_sha256: string | null;
+            /** @description Contents that were recorded before the last one: each may be delivered again, as long as the aggregate lives (L12). */
+            earlier_sha256: string[];
+            /** @description Last content that conflicted with it; null when none did. */
+            conflict_sha256: string | null;
+            /** @description Null as long as nothing rolled it back. */
+            rollback_id: string | null;
+            rollback_evidence: components["schemas"]["Evidence"] | null;
+            /** @description Null for an execution that was reported with its end and that nobody was asked about. */
+            forward: components["schemas"]["Forward"] | null;
+            /** @description When people are warned that the window closes, epoch milliseconds; null when they are not, or were. */
+            warn_at: number | null;
+            warned_at: number | null;
+            /** @description How it was found out how its execution ended, or that nobody could tell; null where its producer told. */
+            found_out: components["schemas"]["FoundOut"] | null;
+            /** @description Why people were last asked about it before any recovery; stays once they have answered, null while nobody was. */
+            asked_because: string | null;
+            /** @description Null where no reversal goes by a handle, or wires are open. */
+            claim: components["schemas"]["Claim"] | null;
+            /** @description How a person ended what waited for people about it; null while nobody did. */
+            settled: components["schemas"]["Settled"] | null;
+        };
+        /** @description Executable pointer to the way back of a mutation, bound when its execution was accepted (A31 to A35). */
+        MutationRef: {
+            /** @description Id of the mutation. */
+            mutation_id: string;
+            /** @description Call id of the forward action. */
+            original_call_id: string;
+            /** @description Capability that made the effect. */
+            capability: string;
+            /** @description The business subject the effect is about. */
+            subject_ref: string | null;
+            /**
+             * @description Class its contract declares.
+             * @enum {string}
+             */
+            reversal_class: "compensable" | "irreversible" | "reversible";
+            /** @description Capability that undoes or compensates it; null when there is none. */
+            reversal_capability: string | null;
+            /** @description Arguments of the reversal, bound at acceptance; canonical JSON before sealing. */
+            reversal_args: components["schemas"]["ShownPayload"] | null;
+            /** @description Refs the action relied on when it was decided. */
+            assumption_refs: string[];
+            /** @description Key the forward call carried; the reversal carries rev_ and this key. */
+            idempotency_key: string;
+            /** @description When the effect happened, as the window counts it; epoch milliseconds. */
+            committed_at: number;
+            /** @description Instant after which automation is unsafe; epoch milliseconds; null when there is no reversal. */
+            reversal_expires_at: number | null;
+            /** @description SHA-256 of the overwritten value when the contract requires its capture. */
+            prior_value_hash: string | null;
+            /** @description Handle of the effect at the provider. */
+            external_transaction_ref: string | null;
+            /** @description Capability whose observation proves the reversal. */
+            verification_ref: string | null;
+            /** @description Calls that follow the first, in order; empty for a reversal of one call. */
+            reversal_then: components["schemas"]["ReversalCall"][];
+        };
+        /** @description A mutation with what follows from its row, and what was executed to undo it. */
+        MutationShown: {
+            /** @enum {string} */
+            status: "compensated" | "compensating" | "compensation_pending" | "executing" | "failed" | "manual_review" | "planned" | "succeeded" | "uncertain";
+            /** @description How many ends of its call are on record. */
+            ends: number;
+            brief: components["schemas"]["Brief"];
+            compensations: components["schemas"]["Compensation"][];
+            /** @description Null while nothing was accepted. */
+            proof: components["schemas"]["Proof"] | null;
+            mutation_id: string;
+            tenant: string;
+            run_id: string;
+            effect_key: string;
+            capability: string;
+            subject_ref: string | null;
+            /** @enum {string} */
+            execution_state: "executing" | "failed" | "planned" | "succeeded" | "uncertain";
+            /** @enum {string} */
+            recoverability: "cancelled" | "committed" | "compensated" | "compensating" | "compensation_failed" | "manual_resolution_required" | "pending_commit" | "planned" | "reversal_available" | "reversal_expired";
+            reason: string | null;
+            /** @description Epoch milliseconds; null without a window. */
+            expires_at: number | null;
+            created_at: number;
+            updated_at: number;
+            execution: components["schemas"]["Execution"];
+            /** @description Null while nobody is waited for. */
+            awaited: components["schemas"]["Awaited"] | null;
+            terms: components["schemas"]["ContractTerms"] | null;
+            /** @description Null while the mutation is only planned. */
+            ref: components["schemas"]["MutationRef"] | null;
+            /** @description Hash of the MutationRecorded that bound it; null while it is only planned. */
+            recorded_hash: string | null;
+            /** @description Place of that record in its partition of the log; null with it. */
+            recorded_seq: number | null;
+            /** @description Dispatches of its compensation that are on record. */
+            compensation_attempts: number;
+            /** @description It was observed to be undone: by its compensation, or after a person repaired it by hand. */
+            is_seen_undone: boolean;
+            /** @description Last code that stopped it or sent it to a person; null while nothing did. */
+            last_error: string | null;
+            planned_sha256: string | null;
+            /** @description Digest of the action while nobody told its end: what may be erased before that is not read again. */
+            action_digest?: string;
+            executed_sha256: string | null;
+            /** @description Contents that were recorded before the last one: each may be delivered again, as long as the aggregate lives (L12). */
+            earlier_sha256: string[];
+            /** @description Last content that conflicted with it; null when none did. */
+            conflict_sha256: string | null;
+            /** @description Null as long as nothing rolled it back. */
+            rollback_id: string | null;
+            rollback_evidence: components["schemas"]["Evidence"] | null;
+            /** @description Null for an execution that was reported with its end and that nobody was asked about. */
+            forward: components["schemas"]["Forward"] | null;
+            /** @description When people are warned that the window closes, epoch milliseconds; null when they are not, or were. */
+            warn_at: number | null;
+            warned_at: number | null;
+            /** @description How it was found out how its execution ended, or that nobody could tell; null where its producer told. */
+            found_out: components["schemas"]["FoundOut"] | null;
+            /** @description Why people were last asked about it before any recovery; stays once they have answered, null while nobody was. */
+            asked_because: string | null;
+            /** @description Null where no reversal goes by a handle, or wires are open. */
+            claim: components["schemas"]["Claim"] | null;
+            /** @description How a person ended what waited for people about it; null while nobody did. */
+            settled: components["schemas"]["Settled"] | null;
+        };
+        /** @description What a capability observed. */
+        Observation: {
+            /**
+             * @description When in the leg it was observed.
+             * @enum {string}
+             */
+            phase: "execute" | "reconcile" | "stale_check" | "verify";
+            /** @description Capability that observed. */
+            capability: string;
+            /** @description What it returned; JSON. */
+            observed: components["schemas"]["ShownPayload"];
+            /** @description Worker time of the observation; epoch milliseconds. */
+            observed_at: number;
+            /** @description Position of the call it is about within its reversal, from 1. */
+            call: number;
+        };
+        /** @description A checkpoint with its hashes as text, and without bodies. */
+        PackedCheckpoint: {
+            gate: {
+                bundle_digest: string;
+                inputs_sha256: string;
+                /** @description Name of the policy bundle. */
+                bundle: string;
+                /** @description Version of the bundle. */
+                bundle_version: number;
+                /**
+                 * @description What the gate said.
+                 * @enum {string}
+                 */
+                verdict: "admitted" | "refused";
+            } | null;
+            state: {
+                chunk_sha256s: string[];
+                /**
+                 * @description Whole state, or a JSON merge patch (RFC 7396) on that of base_id.
+                 * @enum {string}
+                 */
+                kind: "delta" | "whole";
+                /** @description Commit of the same run whose state the delta builds on; null for a whole state. */
+                base_id: string | null;
+                /** @description Media type of the state; deltas are application/json. */
+                content_type: string;
+                /** @description Size of the state or delta, without salts; bytes. */
+                size_bytes: number;
+            } | null;
+            /** @description Tenant. */
+            tenant: string;
+            /** @description Run of the commit. */
+            run_id: string;
+            /** @description Agent. */
+            agent_id: string;
+            /** @description Person on whose behalf the agent acts; null when unknown. */
+            initiator: string | null;
+            /** @description What the run is meant to achieve. */
+            objective: string | null;
+            /** @description Step of the run. */
+            step_id: string;
+            /** @description Lineage entry that produced it: the call, message or computation. */
+            produced_by: string;
+            /** @description Business subject; null when there is none. */
+            subject_ref: string | null;
+            /** @description Commits it was made from, of its own run and others. */
+            parents: components["schemas"]["CommitRef"][];
+            /** @description Refs it relies on. */
+            assumption_refs: string[];
+            /** @description What decided; null when it is not pinned. */
+            release: components["schemas"]["ReleaseTuple"] | null;
+            /** @description When it took effect by the producer's clock, epoch milliseconds. */
+            committed_at: number;
+        };
+        /** @description A commit of a packet, and where the log proves it. */
+        PackedCommit: {
+            commit_id: string;
+            checkpoint: components["schemas"]["PackedCheckpoint"];
+            /** @description Base64; null where the code says why. */
+            chunks: string[] | null;
+            /** @enum {string|null} */
+            state_code: "no_state" | "state_incomplete" | "state_unavailable" | null;
+            /** @description Base64; null where the code says why. */
+            inputs: string | null;
+            /** @enum {string|null} */
+            inputs_code: "inputs_unavailable" | "no_inputs" | null;
+            proof: {
+                log: string;
+                partition: number;
+                seq: number;
+                recorded_hash: string;
+            };
+        };
+        /** @description An effect between two commits: the way to the state before leads through it. */
+        PackedEffect: {
+            mutation_id: string;
+            parents: components["schemas"]["CommitRef"][];
+        };
+        /** @description A version of the policy bundle, as the registry gives it. */
+        PackedPolicy: {
+            name: string;
+            tenant: string;
+            version: number;
+            digest: string;
+            body: string;
+            admitted_it: boolean;
+        };
+        /** @description A state as the log gives it: the hash of its canonical JSON, or why there is none. */
+        PackedState: {
+            /** @enum {string|null} */
+            code: "no_state" | "state_incomplete" | "state_unavailable" | null;
+            sha256: string | null;
+        };
+        Packet: {
+            /** @enum {string} */
+            format: "recourse-replay-packet/1";
+            commit_id: string;
+            release: components["schemas"]["ReleaseTuple"] | null;
+            state: components["schemas"]["PackedState"];
+            /** @description Commit whose state its gate was run over; no id for the empty state before the first; null for a commit without gate. */
+            before: {
+                /** @enum {string|null} */
+                code: "no_state" | "state_incomplete" | "state_unavailable" | null;
+                sha256: string | null;
+                commit_id: string | null;
+                is_too_far: boolean;
+            } | null;
+            commits: components["schemas"]["PackedCommit"][];
+            effects: components["schemas"]["PackedEffect"][];
+            /** @description Null for a commit without gate, and where the registry has no bundle under its name. */
+            policy: components["schemas"]["PackedPolicy"] | null;
+        };
+        /** @description Doc of a `parked` row. */
+        Parked: {
+            /** @description Absent where nobody can read one, and in records from before it was told. */
+            tenant?: string;
+            /** @description 64 hex digits. */
+            value_sha256: string;
+            /** @description Place of the record that parked it first, and when that was decided, epoch milliseconds. */
+            parked_seq: number;
+            parked_at: number;
+            open: boolean;
+            /**
+             * @description What became of it, by whom and why; absent while it is open.
+             * @enum {string}
+             */
+            resolution?: "discarded" | "redriven";
+            resolved_by?: string;
+            resolved_reason?: string;
+            /** @description Id derived from topic, partition and offset. */
+            parked_id: string;
+            /** @description Topic it came from. */
+            topic: string;
+            /** @description Partition it came from. */
+            partition: number;
+            /** @description Offset it came from. */
+            offset: number;
+            /** @description Key, as UTF-8, shortened to 512 bytes; park order is per key. */
+            record_key: string;
+            /** @description Code: why it was parked. */
+            reason: string;
+            /** @description One sentence for people. */
+            detail: string;
+            /** @description The record's first 256 KiB, sealed when key_id is given; value_sha256 covers the whole. */
+            value: string;
+            /** @description Size of the whole value in bytes. */
+            value_bytes: number;
+            /** @description Key that seals value; null when it is in the clear. */
+            key_id: string | null;
+            /** @description Header that its sender signed it with, where records of its wire are signed. */
+            signature: string | null;
+            /** @description Whose key vouched for it when it came, so that it is asked again when it is redriven; null where records of its wire are not signed. */
+            speaker: components["schemas"]["ParkedSpeaker"] | null;
+        };
+        /** @description What became of a parked record. */
+        ParkedAnswer: {
+            parked_id: string;
+            /** @description Records that were taken again, it and those of its key behind it. */
+            redriven: number;
+        };
+        /** @description A key that observes what a worker did. */
+        ParkedObserver: {
+            /** @description Adapters it observes for; `*` is all of them. */
+            names: string[];
+            /** @description Tenants it observes for; `*` is all of them. */
+            tenants: string[];
+        };
+        /** @description Whom a key speaks for. */
+        ParkedSpeaker: {
+            /** @description The key. */
+            key_id: string;
+            /** @description Roles it speaks in. */
+            roles: string[];
+            /** @description Names it speaks under; `*` is all of them. */
+            names: string[];
+            /** @description Tenants it speaks for; `*` is all of them. */
+            tenants: string[];
+            /** @description Other keys that observed when it came, where this one is a worker's. */
+            observers: components["schemas"]["ParkedObserver"][];
+        };
+        /** @description A tool whose outcomes often cannot be proven. */
+        PointedOut: {
+            tenant: string;
+            capability: string;
+            /** @description Times its outcome could not be proven. */
+            unprovable: number;
+            ended: number;
+            /** @description Share of those that ended, from 0 to 1. */
+            share: number;
+        };
+        /** @description What a poll gets. */
+        PollAnswer: {
+            items: components["schemas"]["RolledBack"][];
+            /** @description Pass it as `after` next time: nothing is missed and nothing comes twice. */
+            after: string;
+            more: boolean;
+        };
+        /** @description One effect, in the order in which it would be undone. */
+        PreviewItem: {
+            mutation_id: string;
+            capability: string;
+            effect: string | null;
+            subject_ref: string | null;
+            /** @enum {string} */
+            outcome: "can_be_undone" | "cannot_be_undone" | "leaves_residue" | "not_known_yet" | "nothing_to_undo" | "under_way";
+            /** @description Code: why it cannot be undone, or is not known; null where it can. */
+            reason: string | null;
+            by_capability: string | null;
+            residue: string | null;
+            /** @description Money the effect moved, in minor units; null where it moved none. */
+            value: {
+                amount_minor: number;
+                currency: string;
+            } | null;
+            /**
+             * @description Different people who have to agree by the contract, as it was and as it stands: more are asked by recovery policies and above the risk limit, one fewer where the agent has an owner. Null where nothing can be agreed to.
+             * @enum {number|null}
+             */
+            people_needed: 0 | 1 | 2 | null;
+            /** @description Milliseconds until the window closes, the sooner of both versions; null without one. */
+            closes_in_ms: number | null;
+        };
+        /** @description Where the log holds what was bound, and the hashes that the record commits to. */
+        Proof: {
+            log: string;
+            partition: number;
+            seq: number | null;
+            recorded_hash: string;
+            contract_digest: string | null;
+            contract_version: number | null;
+            bound_args_sha256: string | null;
+            /** @description Of each further call of the reversal. */
+            further_args_sha256: string[];
+            prior_value_hash: string | null;
+            content_sha256: string | null;
+        };
+        /** @description Doc of a `reading` row. */
+        Reading: {
+            /** @description Epoch milliseconds. */
+            read_at: number;
+            /** @description The reading: id of the command that recorded it. */
+            reading_id: string;
+            /** @description Tenant whose payloads they are. */
+            tenant: string;
+            /** @description Who read. */
+            reader: string;
+            /** @description Roles of their token. */
+            roles: string[];
+            /** @description Method and path by which they asked. */
+            route: string;
+            /** @description What the payloads belong to, as `kind/id`, e.g. `mutation/mut_1`: at most 500, and of more those of `run/id` alone. */
+            things: string[];
+            /** @description Subjects the payloads are about, at most 500. */
+            subjects: string[];
+            /** @description Sealed payloads that were opened. */
+            payload_count: number;
+        };
+        /** @description A comparison as its row holds it: for whom what is kept was done is asked of the divergence alone. */
+        Reconciliation: {
+            diverges: boolean;
+            reconciled_at: number;
+            /** @description Tenant. */
+            tenant: string;
+            /** @description Runtime; also the record key. */
+            runtime: string;
+            /** @description Id derived from the command. */
+            reconciliation_id: string;
+            /** @description Commits compared. */
+            compared: number;
+            /** @description Where they diverge. */
+            contaminated: components["schemas"]["Contamination"][];
+            /** @description Who asked. */
+            by: string;
+            /** @description Command. */
+            command_id: string;
+            /** @description Who is to deal with it; null where nothing diverges. */
+            owner: string | null;
+            /** @description By when, epoch milliseconds: what an earlier comparison found keeps its deadline; null where nothing diverges. */
+            deadline_at: number | null;
+            /** @description Agents whose commits fell and are kept, and the program that compared: neither they nor who owns them deal with it. */
+            agents: string[];
+        };
+        /** @description A job that applies a version of a bundle to earlier commits of this partition. */
+        Reevaluation: {
+            job_id: string;
+            /** @description Tenant of the bundle; * for a bundle of all. */
+            tenant: string;
+            bundle: string;
+            bundle_version: number;
+            bundle_digest: string;
+            /** @description Commits recorded before this are not looked at, epoch milliseconds. */
+            since: number;
+            /** @enum {string} */
+            phase: "closed" | "running";
+            /** @description Key of the last commit looked at; empty before the first. */
+            through: string;
+            looked_at: number;
+            refused: number;
+            unjudged: number;
+            opened_at: number;
+            updated_at: number;
+        };
+        /** @description Why what a consumer said is no answer. */
+        RefusedAnswer: {
+            code: string;
+            detail: string;
+            /** @description Epoch milliseconds. */
+            at: number;
+        };
+        /** @description What decided to act, pinned: version or digest of each part. */
+        ReleaseTuple: {
+            /** @description Prompt. */
+            prompt: string;
+            /** @description Model. */
+            model: string;
+            /** @description Policy. */
+            policy: string;
+            /** @description Tools. */
+            tools: string;
+            /** @description Context. */
+            context: string;
+            /** @description Evaluation it passed. */
+            eval: string;
+            /** @description Memory. */
+            memory: string;
+        };
+        ReportAnswer: {
+            items: {
+                tenant: string;
+                consumer: string;
+                due: number;
+                acknowledged: number;
+                late: number;
+                overdue: number;
+                waiting: number;
+                p50_ms: number | null;
+                /** @description From the evidence, milliseconds. */
+                trigger_p50_ms: number | null;
+                trigger_p99_ms: number | null;
+                emissions: number;
+                /** @description Rollbacks that reached it after its users had seen what fell. */
+                late_containments: number;
+                /** @description How long after a mark the last emission went out, milliseconds. */
+                latest_ms: number | null;
+                /** @enum {string} */
+                mode: "async" | "poll" | "sync";
+                /** @description Shortest time from commit to user that it declared, milliseconds. */
+                commit_to_user_ms: number;
+                /** @description From mark to acknowledgement, milliseconds; null without one. */
+                p99_ms: number | null;
+                /** @description Emissions that went out after the commit they rest on was marked. */
+                late_emissions: number;
+                misfit: boolean;
+                /**
+                 * @description Why it is one; null when it is none.
+                 * @enum {string|null}
+                 */
+                why: "EMITTED_AFTER_THE_MARK" | "SLOWER_THAN_ITS_USERS" | null;
+                /**
+                 * @description Mode that would fit; null where no other would.
+                 * @enum {string|null}
+                 */
+                advice: "sync" | null;
+            }[];
+            more: boolean;
+        };
+        /** @description What an id names. */
+        Resolved: {
+            id: string;
+            /** @enum {string} */
+            names: "mutation" | "recovery" | "rollback" | "run";
+            tenant: string;
+            run_id: string;
+            /** @description Null for a run and for a recovery, which are about many. */
+            mutation_id: string | null;
+            rollback_id: string | null;
+            /** @description The typed pointer that recovery runs from; null where none is recorded. */
+            ref: components["schemas"]["MutationRef"] | null;
+        };
+        /** @description Where a run goes on. */
+        ResumeShown: {
+            run_id: string;
+            checkpoint: {
+                run_id: string;
+                commit_id: string;
+            } | null;
+            /** @description Null with a code that says why. */
+            state: unknown;
+            state_code: string | null;
+            /** @description Oldest first. */
+            evidence: {
+                commit_id: string;
+                rollback_id: string;
+                evidence: components["schemas"]["Evidence"];
+                /** @description Whether the ref that was contradicted holds for the run now; false also for that of a commit that fell. Null without a ref, or where nobody can say. */
+                ref_stands: boolean | null;
+            }[];
+            rolled_back: string[];
+            /** @description Commits that the bound left to a person: no run continues from them. */
+            beyond: string[];
+        };
+        /** @description A further call of a reversal, made after the one before it was verified. */
+        ReversalCall: {
+            /** @description Capability that is called. */
+            capability: string;
+            /** @description Arguments that are bound; canonical JSON before sealing. */
+            args: components["schemas"]["ShownPayload"];
+            /** @description Arguments that earlier calls of the reversal give; its worker adds them. */
+            taken: components["schemas"]["TakenArg"][];
+            /** @description Observes the result of this call. */
+            verify_capability: string;
+            /** @description CEL over observed and bound that must hold after this call. */
+            success_condition: string;
+            /** @description Maximum number of verification attempts. */
+            verify_max_attempts: number;
+            /** @description Pause between attempts, milliseconds. */
+            verify_delay_ms: number;
+        };
+        Rollback: {
+            rollback_id: string;
+            tenant: string;
+            run_id: string;
+            mutation_id: string;
+            /**
+             * @description held: waits for a person; rejected: a person said it was wrong; opened: admitted, its commit is not recorded; escalated: nobody recorded it in time, a person was asked; beyond: a fall reaches it beyond its bound, a person looks at it; reviewed: they have; marked: the commit is marked.
+             * @enum {string}
+             */
+            phase: "beyond" | "escalated" | "held" | "marked" | "opened" | "rejected" | "reviewed";
+            evidence: components["schemas"]["Evidence"];
+            command_id: string | null;
+            /** @description What holds it; null while nothing does. */
+            held: {
+                reason: string;
+                detail: string;
+                cause: string;
+            } | null;
+            /** @description What else says that it should not stand, told while it was held, the first first; absent where nothing else did. */
+            also?: components["schemas"]["Evidence"][];
+            /** @description Person who let it through; null when nobody had to. */
+            confirmed_by: string | null;
+            /** @description What a person said of it; null while nobody did. */
+            judged: {
+                /** @enum {string} */
+                verdict: "confirmed" | "rejected";
+                by: string;
+                reason: string;
+                at: number;
+            } | null;
+            /** @description Descendants recorded before this are not rolled back with it, but reviewed; null without a bound, and while it is not admitted. */
+            bound_at: number | null;
+            /** @description The fall that reaches the commit beyond its bound, and when the commit was recorded; null while none does. */
+            beyond: {
+                evidence: components["schemas"]["Evidence"];
+                committed_at: number;
+            } | null;
+            /** @description Root rollbacks whose fall went on behind the commit, the newest last, and how far back the farthest reached; absent where none did. */
+            passed?: {
+                roots: string[];
+                bound_at: number;
+            };
+            /** @description What a person made of that; null while nobody looked. */
+            reviewed: {
+                /** @enum {string} */
+                verdict: "rolled_back" | "stands";
+                by: string;
+                reason: string;
+                at: number;
+            } | null;
+            /** @description Whose action fell, and the bundle it stood under: the recovery policy of its contract, the gate of a commit without effect; null until it is marked, and for what has none. */
+            agent_id: string | null;
+            policy: string | null;
+            /** @description Null until the commit is marked. */
+            mark: components["schemas"]["RollbackMark"] | null;
+            owner: string;
+            deadline_at: number | null;
+            /** @description When it was admitted; of a held one, when it was held. */
+            opened_at: number;
+            updated_at: number;
+        };
+        /** @description The mark of a commit, once it is made: what polls of consumers read. */
+        RollbackMark: {
+            /** @description Place of the mark in its partition of the log, with `member` the cursor of polls. */
+            seq: number;
+            /** @description Place among the members of its record, from 0. */
+            member: number;
+            /** @description Database time of the mark, epoch milliseconds. */
+            at: number;
+            /** @description When its source says the evidence came to be, at the latest the mark; epoch milliseconds. */
+            triggered_at: number;
+            /** @description Whether there is an effect that is compensated. */
+            has_effect: boolean;
+            subject_ref: string | null;
+            /** @description Consumers that are waited for. */
+            consumers: string[];
+        };
+        /** @description A commit that was rolled back, as polls read it. */
+        RolledBack: {
+            tenant: string;
+            agent_id: string;
+            run_id: string;
+            /** @description The mutation, or the commit without an effect. */
+            commit_id: string;
+            subject_ref: string | null;
+            rollback_id: string;
+            has_effect: boolean;
+            seq: number;
+            member: number;
+            rolled_back_at: number;
+            triggered_at: number;
+            consumers: string[];
+        };
+        /** @description A person's word about an effect that nothing automatic could end. */
+        Settled: {
+            /** @enum {string} */
+            settled_as: "accepted" | "not_done" | "repaired" | "took_effect";
+            by: string;
+            reason: string;
+            at: number;
+        };
+        Settled2: {
+            commit: string;
+            /** @description Null for a commit that stands. */
+            rollback_id: string | null;
+            settled: boolean;
+            /** @description Commits that fell, this one among them; and those left to people. */
+            fallen: number;
+            beyond: number;
+            /** @description Falls that are marked and not announced yet. */
+            unannounced: {
+                count: number;
+                first: string[];
+            };
+            /** @description What rests on a fall and is neither marked nor reattached nor left to a person. */
+            unmarked: {
+                count: number;
+                first: string[];
+            };
+            waiting_for: components["schemas"]["Waiting"][];
+            truncated: boolean;
+        };
+        /** @description A payload as people read it. */
+        ShownPayload: {
+            /** @description Media type of the body before sealing. */
+            content_type: string;
+            /**
+             * @description plain, or sealed with AES-256-GCM under key_id.
+             * @enum {string}
+             */
+            encoding: "plain" | "sealed";
+            /** @description Key that seals the body; null when plain. */
+            key_id: string | null;
+            /** @description JSON or text; hex of the sealed bytes where nobody opened them, null where `opens_with` says who may. */
+            body: unknown;
+            /** @description Hex of the SHA-256 of the bytes as stored. */
+            sha256: string;
+            /** @description Roles that open it; absent of what is open or has no key any more. */
+            opens_with?: string[];
+        };
+        /** @description The newest word of one source about a ref. */
+        Side: {
+            source: string;
+            /** @enum {string} */
+            verdict: "holds" | "invalidated";
+            event_id: string;
+            stated_at: number;
+            /** @description Source time as supersession counts it. */
+            effective_at: number;
+        };
+        /** @description Precision: the part of the judged triggers that people confirmed; null while none is judged (E42). */
+        SourceAnswer: {
+            precision: number | null;
+            tenant: string;
+            source: string;
+            /** @description Null while nobody judged it: it weighs what it was registered with. */
+            weight_permille: number | null;
+            confirmed: number;
+            rejected: number;
+            rollbacks: number;
+            held: number;
+        };
+        /** @description Money of one tenant in one currency whose windows close. */
+        Stake: {
+            tenant: string;
+            /** @description Null for mutations whose contract names no value. */
+            currency: string | null;
+            /** @description Minor units; decimal text where a number would not be exact; null without a currency. */
+            amount_minor: number | string | null;
+            mutations: number;
+            /** @description Epoch milliseconds. */
+            closes_first_at: number;
+        };
+        /** @description The statement that stands for a ref in a scope, and what all sources say. */
+        StandingStatement: {
+            sides: components["schemas"]["Side"][];
+            is_disputed: boolean;
+            /** @description When they came to differ, epoch milliseconds; null while they agree. */
+            disputed_since: number | null;
+            /** @description Source whose word against the fact was left out for want of room, while the fact stands contradicted. */
+            crowded_out?: string;
+            tenant: string;
+            ref: string;
+            run_id: string | null;
+            /** @enum {string} */
+            verdict: "holds" | "invalidated";
+            event_id: string;
+            source: string;
+            /** @enum {string} */
+            source_kind: "critic" | "human" | "observation" | "tool_return" | "verifier";
+            stated_at: number;
+            /** @description Source time as supersession counts it: never later than when it was recorded. */
+            effective_at: number;
+        };
+        StateHashAnswer: {
+            log: string;
+            partition: number;
+            /** @description Last record in the rows. */
+            seq: number;
+            /** @description Hex. */
+            state_hash: string;
+        };
+        StatementPreview: {
+            bound_at: number | null;
+            /** @description Commits that would be rolled back, the one asked about among them. */
+            falls: {
+                commits: number;
+                with_effect: number;
+                without_effect: number;
+                runs: number;
+            };
+            /** @description Of the closure: what was rolled back already. */
+            fallen_already: number;
+            /** @description Minor units per currency; decimal text where a number would not be exact. */
+            money: {
+                currency: string;
+                amount_minor: number | string;
+                mutations: number;
+            }[];
+            subjects: {
+                count: number;
+                first: string[];
+            };
+            /** @description Null where nobody can say who hears. */
+            consumers: {
+                consumer: string;
+                commits: number;
+            }[] | null;
+            beyond_bound: {
+                commits: number;
+                first: string[];
+            };
+            /** @description True when there are more commits than were looked at: every figure is a lower bound. */
+            truncated: boolean;
+            source: string;
+            ref: string;
+            /** @description Commits that rely on the ref by its name. */
+            relying: number;
+            weight_permille: number;
+            /** @description Below it a person is asked; null where trust is not weighed. */
+            threshold_permille: number | null;
+            /** @description Why a person would be asked before anything falls; null where it would fall at once. */
+            held: {
+                /** @enum {string} */
+                reason: "BREAKER_OPEN" | "CLOSURE_LIMIT" | "EVIDENCE_STALE" | "EVIDENCE_TOO_SENSITIVE" | "HOLDS_AGAIN" | "SOURCE_UNTRUSTED" | "SOURCE_WITHOUT_ACCESS";
+                detail: string;
+            } | null;
+        };
+        StatusAnswer: {
+            service: string;
+            logs: string[];
+            detail: components["schemas"]["StatusDetail"];
+            /** @description Partitions that another process has, or nobody; null where nobody can tell, absent before the start. */
+            elsewhere?: components["schemas"]["ElsewherePartition"][] | null;
+            /** @description False when only a restart helps; a halted partition is not ready, and live. */
+            live: boolean;
+            /** @description Inputs were read to the end once, and nothing is halted. */
+            ready: boolean;
+            started: boolean;
+        };
+        /** @description How a process and its partitions are; empty where nothing was started yet. */
+        StatusDetail: {
+            /** @description What is waited for, or fails first; null or absent where nothing does. */
+            in_the_way?: components["schemas"]["Trouble"] | null;
+            problem?: string | null;
+            /** @description Partitions that this process owns. */
+            loops?: components["schemas"]["LoopHealth"][];
+            /** @description How many each log has; null while nobody can tell. */
+            partitions?: {
+                [key: string]: number | null;
+            };
+            /** @description Other members of its group; null where nobody can tell. */
+            others?: string[] | null;
+        };
+        /** @description An argument that an earlier call of the same reversal gives. */
+        TakenArg: {
+            /** @description Name of the argument. */
+            name: string;
+            /** @description Position of the call whose verification saw the value, from 1. */
+            call: number;
+            /** @description JSON pointer into what that verification saw; empty for the whole. */
+            path: string;
+        };
+        /** @description What one worker said of how an execution ended, and another is to see too. */
+        ToBeConfirmed: {
+            /** @description Request it answered. */
+            leg_id: string;
+            /**
+             * @description What it was asked.
+             * @enum {string}
+             */
+            kind: "cancel" | "compensate" | "observe" | "reconcile" | "release";
+            /** @description met or not_met. */
+            verdict: string;
+            /** @description Hash of the handle it told; null where it told none. */
+            handle_sha256: string | null;
+            /** @description Its key. */
+            said_by: string;
+        };
+        /** @description Rollbacks of a tenant or an agent by window, and the alert about them while a person has it. */
+        Trend: {
+            /** @enum {string} */
+            scope: "agent" | "tenant";
+            tenant: string;
+            name: string;
+            window_ms: number;
+            /** @description The window that goes on, counted from the epoch, and what fell in it. */
+            window: number;
+            count: number;
+            /** @description Windows that are over, the oldest first. */
+            counts: number[];
+            /** @description Events counted last: each counts once, however many commits it takes down. */
+            events: string[];
+            /** @enum {string} */
+            phase: "rising" | "usual";
+            /** @description Of the alert; null while none is open. */
+            trend_id: string | null;
+            /** @description Run whose rollback raised it; the key under which it is reviewed. */
+            run_id: string | null;
+            owner: string | null;
+            deadline_at: number | null;
+            raised_at: number | null;
+            updated_at: number;
+        };
+        /** @description What is in the way, and why. */
+        Trouble: {
+            code: string;
+            detail: string;
+        };
+        /** @description One effect of an undo. */
+        UndoItem: {
+            mutation_id: string;
+            capability: string | null;
+            effect: string | null;
+            subject_ref: string | null;
+            /** @enum {string|null} */
+            reversal_class: "compensable" | "irreversible" | "reversible" | null;
+            /** @enum {string} */
+            outcome: "not_undone" | "still_open" | "undone_clean" | "undone_with_residue";
+            /** @description Code: why it is not undone, or what it waits for; null for one that is undone. */
+            reason: string | null;
+            /** @description What stays different after the compensation. */
+            residue: string | null;
+            /** @description Its step in the recovery, which says who has it until when; null for one that is not marked. */
+            step_id: string | null;
+            /**
+             * @description What it waits for; null for one that is neither open nor a person's.
+             * @enum {string|null}
+             */
+            waits_for: "mark" | "outcome" | "person" | "recovery" | "worker" | null;
+            /** @description Who has it, as far as the ledger knows; null where its step says so, or it waits for nothing. */
+            owner: string | null;
+            /** @description Until when, epoch milliseconds; null where its step says so, or nothing ends by itself. */
+            deadline_at: number | null;
+        };
+        /** @description An undo with its outcome; null where the page has too many effects to count. */
+        UndoListed: {
+            /** @enum {string|null} */
+            outcome: "not_undone" | "nothing_to_undo" | "partly_undone" | "still_open" | "undone" | null;
+            undo_id: string;
+            tenant: string;
+            run_id: string;
+            /** @description Null for a run one of whose steps failed for good. */
+            command_id: string | null;
+            /** @description The step that failed, then. */
+            begun_by: {
+                mutation_id: string;
+                step_id: string;
+            } | null;
+            /** @description Mutations asked for; empty for the whole run. */
+            asked_ids: string[];
+            evidence: components["schemas"]["Evidence"];
+            /** @description Effects named so far, last first. */
+            mutation_ids: string[];
+            /** @description When the first part was named: what came to be later is not of it; null before. */
+            opened_at: number;
+            recovery_id: string;
+            /**
+             * @description opened: more of its effects are to be named; listed: all are.
+             * @enum {string}
+             */
+            phase: "listed" | "opened";
+            unknown_ids: string[];
+            owner: string;
+            deadline_at: number | null;
+            updated_at: number;
+        };
+        UndoPreview: {
+            run_id: string;
+            counts: {
+                can_be_undone: number;
+                leaves_residue: number;
+                cannot_be_undone: number;
+                nothing_to_undo: number;
+                not_known_yet: number;
+                under_way: number;
+            };
+            /** @description Effects for which somebody has to agree. */
+            approvals_needed: number;
+            items: components["schemas"]["PreviewItem"][];
+            /** @description Mutations asked for that the run does not have. */
+            unknown_ids: string[];
+        };
+        /** @description What became of an undo, who asked for it, and who has it until when. */
+        UndoShown: {
+            asked_by: string;
+            undo_id: string;
+            run_id: string;
+            tenant: string;
+            /** @enum {string} */
+            outcome: "not_undone" | "nothing_to_undo" | "partly_undone" | "still_open" | "undone";
+            counts: {
+                not_undone: number;
+                still_open: number;
+                undone_clean: number;
+                undone_with_residue: number;
+            };
+            items: components["schemas"]["UndoItem"][];
+            /** @description The step that failed, then. */
+            begun_by: {
+                mutation_id: string;
+                step_id: string;
+            } | null;
+            /** @description Mutations asked for; empty for the whole run. */
+            asked_ids: string[];
+            /** @description When the first part was named: what came to be later is not of it; null before. */
+            opened_at: number;
+            /**
+             * @description opened: more of its effects are to be named; listed: all are.
+             * @enum {string}
+             */
+            phase: "listed" | "opened";
+            owner: string;
+            deadline_at: number | null;
+        };
+        /** @description A partition that has not read a fall yet. */
+        Waiting: {
+            partition: number;
+            of: number;
+            position: number;
+            needed: number;
+        };
+    };
     responses: never;
     parameters: never;
     requestBodies: never;
@@ -964,7 +2912,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": Record<string, never>;
+                };
             };
         };
     };
@@ -989,7 +2939,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Parked"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1013,7 +2969,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Reading"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1042,7 +3004,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ParkedAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1078,7 +3042,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ParkedAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1102,7 +3068,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["StatusAnswer"];
+                };
             };
         };
     };
@@ -1122,7 +3090,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["StateHashAnswer"];
+                };
             };
         };
     };
@@ -1147,7 +3117,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Reevaluation"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1171,7 +3147,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["MutationShown"];
+                };
             };
         };
     };
@@ -1195,7 +3173,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["UndoPreview"];
+                };
             };
         };
     };
@@ -1225,7 +3205,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Mutation"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1252,7 +3238,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["StandingStatement"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1281,7 +3273,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Commit"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1304,7 +3302,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["CommitShown"];
+                };
             };
         };
     };
@@ -1326,7 +3326,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Packet"];
+                };
             };
         };
     };
@@ -1349,7 +3351,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ResumeShown"];
+                };
             };
         };
     };
@@ -1375,7 +3379,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AgentEffect"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1400,7 +3410,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Mutation"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1426,7 +3442,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["HorizonAnswer"];
+                };
             };
         };
     };
@@ -1455,7 +3473,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Compensation"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1477,7 +3501,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Compensation"];
+                };
             };
         };
     };
@@ -1499,7 +3525,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Resolved"];
+                };
             };
         };
     };
@@ -1525,7 +3553,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Erased"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1554,7 +3584,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ExposureAnswer"];
+                };
             };
         };
     };
@@ -1576,7 +3608,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ManualReport"];
+                };
             };
         };
     };
@@ -1604,7 +3638,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Delivery"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1627,7 +3667,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["PollAnswer"];
+                };
             };
         };
     };
@@ -1649,7 +3691,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ReportAnswer"];
+                };
             };
         };
     };
@@ -1673,7 +3717,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["LineageView"];
+                };
             };
         };
     };
@@ -1699,7 +3745,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["LineageBoxes"];
+                };
             };
         };
     };
@@ -1721,7 +3769,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["LineagePreview"];
+                };
             };
         };
     };
@@ -1743,7 +3793,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Settled2"];
+                };
             };
         };
     };
@@ -1768,7 +3820,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Reconciliation"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1807,7 +3865,15 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        reconciliation_id: string;
+                        runtime: string;
+                        compared: number;
+                        diverges: boolean;
+                        contaminated: components["schemas"]["Contamination"][];
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1837,7 +3903,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Divergence"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1868,7 +3940,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        breaker_id: string;
+                        /** @enum {string} */
+                        phase: "closed";
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1897,7 +3975,12 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["SourceAnswer"][];
+                        more: boolean;
+                    };
+                };
             };
         };
     };
@@ -1919,7 +4002,12 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["CountedRollbacks"][];
+                        more: boolean;
+                    };
+                };
             };
         };
     };
@@ -1936,7 +4024,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["LimitsAnswer"];
+                };
             };
         };
     };
@@ -1961,7 +4051,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Rollback"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1983,7 +4079,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Rollback"];
+                };
             };
         };
     };
@@ -2007,7 +4105,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Trend"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -2033,7 +4137,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Breaker"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -2059,7 +4169,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["StatementPreview"];
+                };
             };
         };
     };
@@ -2084,7 +4196,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["UndoListed"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -2113,7 +4231,16 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        undo_id: string;
+                        recovery_id: string;
+                        run_id: string;
+                        /** @enum {string} */
+                        phase: "opened";
+                        parked: number;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -2142,7 +4269,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["UndoShown"];
+                };
             };
         };
     };
@@ -2171,7 +4300,14 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        mutation_id: string;
+                        run_id: string;
+                        recoverability: string;
+                        reason: string | null;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -2209,7 +4345,14 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        mutation_id: string;
+                        run_id: string;
+                        /** @enum {string} */
+                        settled_as: "accepted" | "not_done" | "repaired" | "took_effect";
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -2245,7 +4388,14 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        mutation_id: string;
+                        run_id: string;
+                        /** @enum {string} */
+                        asked: "reconcile";
+                    } | components["schemas"]["Pending"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -2281,7 +4431,16 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        rollback_id: string;
+                        recovery_id: string;
+                        run_id: string;
+                        mutation_id: string;
+                        redundant: boolean;
+                        held: boolean;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -2317,7 +4476,16 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        rollback_id: string;
+                        run_id: string;
+                        /** @enum {string} */
+                        phase: "beyond" | "escalated" | "held" | "marked" | "opened" | "rejected" | "reviewed";
+                        /** @enum {string} */
+                        verdict: "confirmed" | "rejected";
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -2353,7 +4521,16 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        rollback_id: string;
+                        run_id: string;
+                        /** @enum {string} */
+                        phase: "beyond" | "escalated" | "held" | "marked" | "opened" | "rejected" | "reviewed";
+                        /** @enum {string} */
+                        verdict: "confirmed" | "rejected";
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -2391,7 +4568,16 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        rollback_id: string;
+                        run_id: string;
+                        /** @enum {string} */
+                        phase: "opened" | "reviewed";
+                        /** @enum {string} */
+                        verdict: "rolled_back" | "stands";
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -2427,7 +4613,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        trend_id: string;
+                        /** @enum {boolean} */
+                        reviewed: true;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -2463,7 +4655,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        delivery_id: string;
+                        /** @enum {boolean} */
+                        reviewed: true;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -2499,7 +4697,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        runtime: string;
+                        /** @enum {boolean} */
+                        reviewed: true;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {

@@ -139,7 +139,104 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
+    schemas: {
+        /** @description Nothing is recorded yet: `location` says where to ask later. */
+        Pending: {
+            command_id: string;
+            /** @enum {string} */
+            status: "pending";
+        };
+        /** @description A log as the status of every service shows it. */
+        Loop: {
+            log: string;
+            partition: number;
+            state: string;
+            projectedSeq: number;
+            movedSeq: number;
+            /** @description Code of what is in the way; null while nothing is. */
+            problem: string | null;
+        };
+        ShownDelivery: {
+            /** @description The `webhook-id` the receiver sees. */
+            id: string;
+            endpoint: string;
+            tenant: string;
+            occasion: string;
+            item_kind: string | null;
+            item_id: string | null;
+            run_id: string | null;
+            /** @enum {string} */
+            state: "delivered" | "given_up" | "queued" | "superseded";
+            attempts: number;
+            due_at: number;
+            /** @description Null where nothing is tried any more. */
+            next_at: number | null;
+            last_error: {
+                code: string;
+                http_status: number | null;
+            } | null;
+            way_out: string | null;
+            updated_at: number;
+        };
+        ShownEndpoint: {
+            name: string;
+            shape: string | null;
+            /** @description Scheme, host and port; the path can be a secret. */
+            to: string | null;
+            secrets: number;
+            tenants: "all" | string[];
+            kinds: "all" | string[];
+            remind_before_ms: number | null;
+            tell_ends: boolean;
+            /** @enum {string} */
+            state: "not_configured" | "off" | "on";
+            off_since: number | null;
+            queued: number;
+            given_up: number;
+            oldest_due_at: number | null;
+            way_out: string | null;
+        };
+        ShownItem: {
+            /** @enum {string} */
+            kind: "alarm" | "approval" | "breaker" | "budget" | "ceiling" | "delivery" | "divergence" | "escalated" | "execution" | "exposure" | "forward_approval" | "freeze" | "halted" | "incident" | "manual" | "parked" | "proposal" | "rollback" | "task" | "trend" | "window";
+            id: string;
+            tenant: string;
+            run_id: string;
+            capability: string | null;
+            reason: string;
+            owner: string;
+            /** @description What its contract has a person work from. */
+            runbook: string | null;
+            /** @description Where in the logs and wires it is: `topic/partition`, and `/offset` of one record. */
+            log: string | null;
+            required_approvals: number;
+            approvals: number;
+            /** @description Epoch milliseconds. */
+            opened_at: number;
+            /** @description Epoch milliseconds. */
+            deadline_at: number;
+            is_overdue: boolean;
+            /** @description Command of the CLI that ends it. */
+            way_out: string;
+        };
+        Status: {
+            /** @enum {string} */
+            service: "notifier";
+            ready: boolean;
+            detail: {
+                /** @description What is waited for, or fails first; null where nothing does. */
+                in_the_way: components["schemas"]["Trouble"] | null;
+                loops: components["schemas"]["Loop"][];
+                /** @description Epoch milliseconds; null where nobody can say. */
+                heads_signed_at: number | null;
+            };
+        };
+        /** @description What is in the way, and why. */
+        Trouble: {
+            code: string;
+            detail: string;
+        };
+    };
     responses: never;
     parameters: never;
     requestBodies: never;
@@ -169,7 +266,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ShownDelivery"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -191,7 +294,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ShownDelivery"];
+                };
             };
         };
     };
@@ -210,7 +315,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ShownDelivery"];
+                };
             };
         };
     };
@@ -227,7 +334,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ShownEndpoint"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -246,7 +359,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ShownDelivery"];
+                };
             };
         };
     };
@@ -265,7 +380,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ShownEndpoint"];
+                };
             };
         };
     };
@@ -282,7 +399,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
             };
         };
     };
@@ -306,7 +425,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ShownItem"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };

@@ -599,7 +599,1424 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
+    schemas: {
+        /** @description Nothing is recorded yet: `location` says where to ask later. */
+        Pending: {
+            command_id: string;
+            /** @enum {string} */
+            status: "pending";
+        };
+        /** @description A leg whose worker says that it undid the step, and what it observed. */
+        ActedLeg: {
+            leg_id: string;
+            observations: components["schemas"]["Observation"][];
+        };
+        /** @description What is asked of the workers of one adapter for one tenant. */
+        Asked: {
+            tenant: string;
+            adapter: string;
+            /** @description Calls and looks that wait for an answer. */
+            asked: number;
+            /** @description Of those: nobody has answered in time. */
+            silent: number;
+            /** @description Since when the oldest of them waits; epoch milliseconds. */
+            oldest_at: number;
+        };
+        /** @description What a person who decides is told of an effect beside its facts: what the run was for, how it is compensated, and what of that nobody said. */
+        Brief: {
+            /** @description What the run was meant to achieve, in its agent's own words: for orientation, and not a fact; null when nobody said. */
+            objective: string | null;
+            /** @description How its contract says the effect is compensated, with the runbook a person works from; null without contract, and for a read. */
+            compensation: components["schemas"]["CompensationTerms"] | null;
+            /** @description What it lacks, by name: objective; runbook, where no tool undoes the effect. */
+            missing: string[];
+        };
+        /** @description A schedule of a rate that is in use. */
+        BusyPace: {
+            tenant: string;
+            scope: string;
+            name: string;
+            next_at: number;
+            waiting: number;
+        };
+        /** @description Names a commit of a run. */
+        CommitRef: {
+            /** @description Run of the commit. */
+            run_id: string;
+            /** @description The commit: the id of its mutation. */
+            commit_id: string;
+        };
+        /** @description How an effect is compensated, as its contract decided. */
+        CompensationTerms: {
+            /** @description automatic, approval_required, manual_runbook or not_supported. */
+            mode: string;
+            /** @description Why so. */
+            reason: string;
+            /** @description What a person works from, as a link or a path; null without one. */
+            runbook: string | null;
+            /** @description Who accepted that nothing undoes it; null where something does. */
+            accepted_by: string | null;
+        };
+        /** @description What later decisions need of the contract a mutation executed under, embedded so that a log replays alone (L2). */
+        ContractTerms: {
+            /** @description SHA-256 of the contract's canonical JSON. */
+            contract_digest: string;
+            /** @description Capability the contract is about. */
+            contract_name: string;
+            /** @description Version of the contract, from 1. */
+            contract_version: number;
+            /** @description Adapter that performs the reversal: prefix of its capability. */
+            adapter: string;
+            /** @description Capability of the reversal; null when there is none. */
+            reversal_capability: string | null;
+            /**
+             * @description Approval the contract demands before compensating.
+             * @enum {string}
+             */
+            recovery_approval_mode: "auto" | "dual_control" | "human";
+            /** @description Recovery policy that governs the compensation. */
+            recovery_policy_ref: string | null;
+            /** @description Declared impact: read, write, customer_visible, financial, destructive or security_sensitive. */
+            impact: string;
+            /** @description Business effect in words. */
+            effect: string;
+            /** @description What stays different after a compensation. */
+            residue: string | null;
+            /** @description Length of the reversal window in milliseconds; null when there is none. */
+            reversal_window_ms: number | null;
+            /** @description Longest a single tool call may take, milliseconds. */
+            call_timeout_ms: number;
+            /** @description How long the provider deduplicates by idempotency key, milliseconds; null when it takes none. */
+            key_lifetime_ms: number | null;
+            /** @description Capability that tells whether an effect happened. */
+            reconcile_capability: string | null;
+            /** @description Capability that observes the resource before acting. */
+            stale_capability: string | null;
+            /** @description CEL over observed and bound that must hold before acting. */
+            stale_condition: string | null;
+            /** @description What the stale-state check compares; version, etag and compare_and_swap are compared again by the tool while it writes. */
+            stale_compares: string | null;
+            /** @description Capability that observes the result; never the acting one. */
+            verify_capability: string | null;
+            /** @description CEL over observed and bound that must hold after acting. */
+            success_condition: string | null;
+            /** @description Maximum number of verification attempts. */
+            verify_max_attempts: number;
+            /** @description Pause between verification attempts, milliseconds. */
+            verify_delay_ms: number;
+            /** @description Dispatches of a step at the most before a person decides. */
+            max_attempts: number;
+            /** @description The hold before the effect is let go; null without one. */
+            hold: components["schemas"]["HoldTerms"] | null;
+            /** @description Events that end reversibility early (B5): names of events of the subject, or capabilities. */
+            window_closed_by: string[];
+            /** @description What an unnecessary compensation does, in words; null where the contract does not say. */
+            risk: string | null;
+            /** @description How much worse an unnecessary compensation can make it: low, medium or high. */
+            risk_level: string;
+            /** @description JSON pointers into what the stale check observes that change by themselves, so nobody relies on them. */
+            stale_volatile: string[];
+            /** @description How it is compensated, and why so; null for what only reads. */
+            compensation: components["schemas"]["CompensationTerms"] | null;
+            /** @description Whether another version bound, or none, when the action named this one: then a person undoes it (A22). */
+            superseded: boolean;
+        };
+        /** @description The record of the log that decided last about a step: its hash, and that of the record before it in the chain (A69). */
+        DecisionRecord: {
+            seq: number;
+            record_hash: string;
+            prev_record_hash: string;
+            /** @description Place of the step among the members of the record; null where the record is about it alone. */
+            member: number | null;
+        };
+        /** @description A partition that another process has, or nobody. */
+        ElsewherePartition: {
+            log: string;
+            partition: number;
+            /** @description Last record in its rows. */
+            seq: number;
+            /** @description When that was decided, epoch milliseconds; null without one. */
+            decided_at: number | null;
+            /** @description Offsets of wires behind what its rows say was read. Those that decide nothing are said some time later. */
+            unread: number;
+        };
+        /** @description Why something committed should not stand. */
+        Evidence: {
+            /**
+             * @description Kind of source.
+             * @enum {string}
+             */
+            kind: "critic" | "human" | "lineage" | "observation" | "policy_reevaluation" | "tool_return" | "verifier";
+            /** @description Event that stated it. */
+            event_id: string;
+            /** @description Ref it contradicts; null for a trigger that names a mutation. */
+            ref: string | null;
+            /** @description Who stated it. */
+            source: string;
+            /** @description What was stated, the fact now. */
+            statement: components["schemas"]["ShownPayload"] | null;
+            /** @description When the source says it became so; epoch milliseconds. */
+            stated_at: number;
+            /** @description Partition of the assumptions log, of rollback notifications for lineage; -1 for a command. */
+            partition: number;
+            /** @description Seq in the assumptions log, in rollback notifications for lineage; -1 for a command. */
+            position: number;
+            /** @description For lineage: the rollback at the root of the fall. Null for a trigger of its own. */
+            root: components["schemas"]["LineageRoot"] | null;
+        };
+        /** @description What recovery, budget and notices need to know about a forward execution. */
+        Execution: {
+            /** @description Tenant the execution belongs to. */
+            tenant: string;
+            /** @description Run of the agent. */
+            run_id: string;
+            /** @description Agent that acted. */
+            agent_id: string;
+            /** @description Person on whose behalf the agent acted; null when unknown. */
+            initiator: string | null;
+            /** @description What the run was meant to achieve, as its producer states it. */
+            objective: string | null;
+            /** @description Step of the run. */
+            step_id: string;
+            /** @description Call id of the forward action. */
+            call_id: string;
+            /** @description Capability that was called. */
+            capability: string;
+            /** @description Logical identity of the effect within its run. */
+            effect_key: string;
+            /** @description Key the forward call carried. */
+            idempotency_key: string;
+            /** @description The business subject the effect is about. */
+            subject_ref: string | null;
+            /** @description Validated arguments. */
+            args: components["schemas"]["ShownPayload"];
+            /** @description Result the tool returned. */
+            result: components["schemas"]["ShownPayload"] | null;
+            /** @description Handle of the effect at the provider. */
+            external_transaction_ref: string | null;
+            /** @description Money moved, read through the contract's value expression. */
+            value: components["schemas"]["Money"] | null;
+            /** @description Value before the call, as the producer captured it; null when none was captured. */
+            prior_value: components["schemas"]["ShownPayload"] | null;
+            /** @description What a dry run said the call would do; null without one. */
+            rehearsal: components["schemas"]["ShownPayload"] | null;
+            /** @description Handle of the part that is staged at the provider while the effect is held; null when nothing is. */
+            staged_ref: string | null;
+            /** @description Commits this one was made from; those of its own run set the order in which it is undone. */
+            derived_from: components["schemas"]["CommitRef"][];
+            /**
+             * @description What happens to the run's earlier effects when this one fails for good.
+             * @enum {string}
+             */
+            on_failure: "compensate" | "keep";
+            /** @description The model's decision that proposed the call, by its id: a message, an answer or a tool call; null when its producer names none. */
+            produced_by: string | null;
+            /** @description What decided to act, pinned; null when it is not. */
+            release: components["schemas"]["ReleaseTuple"] | null;
+        };
+        /** @description A look at the facts that people rely on, under way. */
+        FactsAsk: {
+            leg_id: string;
+            adapter: string;
+            /** @enum {string} */
+            purpose: "dispatch" | "review";
+            round: number;
+            lease_id: string;
+            not_after: number;
+            answer_by: number;
+        };
+        /** @description A text too long to be shown: its beginning, its length in UTF-16 units, and the SHA-256 of the whole as it was before escapes. */
+        Folded: {
+            folded: string;
+            length: number;
+            sha256: string;
+        };
+        /** @description The row of a question: review item and state of its machine in one. */
+        Forward: {
+            approval_id: string;
+            tenant: string;
+            run_id: string;
+            /** @description Counts from 1 how often the question was opened: an approval that was used or ran out can be asked for again. */
+            round: number;
+            /** @enum {string} */
+            phase: "absent" | "approved" | "awaiting" | "denied" | "expired" | "used";
+            agent_id: string;
+            initiator: string | null;
+            answerable_to: string | null;
+            /** @description Who else may not approve it: accounts of whoever asked, and owners of all who are named. Absent where there is nobody. */
+            barred?: string[];
+            /** @description What the run is for, and how its contract says the effect is compensated. */
+            brief: components["schemas"]["Brief"];
+            capability: string;
+            contract_digest: string;
+            effect_key: string;
+            subject_ref: string | null;
+            /** @enum {string} */
+            mode: "auto" | "dual_control" | "human";
+            action_digest: string;
+            args: components["schemas"]["ShownPayload"];
+            rehearsal: components["schemas"]["ShownPayload"] | null;
+            required_approvals: number;
+            requested_by: string;
+            approvals: components["schemas"]["GivenApproval"][];
+            /** @description The policy that decided, `policy:bundle@version`, its rule and what it counted; null where people were asked. */
+            decided_by: string | null;
+            routine: components["schemas"]["RoutineGrant"] | null;
+            /** @description Why no routine rule let it go; empty where none is about it, or one did. */
+            not_routine: components["schemas"]["RoutineRefusal"][];
+            denied_by: string | null;
+            /** @description Of a denial or an end without effect; null otherwise. */
+            reason: string | null;
+            owner: string;
+            /** @description Until when people may decide; null when nobody has to. */
+            deadline_at: number | null;
+            /** @description Until when an approval may be used; null without one. */
+            expires_at: number | null;
+            mutation_id: string | null;
+            /** @description Attempt that used it; null while unused. */
+            attempt: number | null;
+            requested_at: number;
+            updated_at: number;
+        };
+        /** @description What a caller is told of a question; never its arguments. */
+        ForwardAnswer: {
+            /** @enum {string} */
+            status: "absent" | "approved" | "denied" | "expired" | "pending" | "used";
+            action_digest: string;
+            approvals: number;
+            approval_id: string;
+            run_id: string;
+            /** @description Counts from 1 how often the question was opened: an approval that was used or ran out can be asked for again. */
+            round: number;
+            required_approvals: number;
+            /** @description The policy that decided, `policy:bundle@version`, its rule and what it counted; null where people were asked. */
+            decided_by: string | null;
+            routine: components["schemas"]["RoutineGrant"] | null;
+            /** @description Why no routine rule let it go; empty where none is about it, or one did. */
+            not_routine: components["schemas"]["RoutineRefusal"][];
+            /** @description Of a denial or an end without effect; null otherwise. */
+            reason: string | null;
+            /** @description Until when people may decide; null when nobody has to. */
+            deadline_at: number | null;
+            /** @description Until when an approval may be used; null without one. */
+            expires_at: number | null;
+            /** @description Attempt that used it; null while unused. */
+            attempt: number | null;
+        };
+        /** @description A question with what its reader may say. */
+        ForwardShown: {
+            /** @enum {string} */
+            status: "absent" | "approved" | "denied" | "expired" | "pending" | "used";
+            /** @description Names that read alike, in groups. */
+            lookalikes: string[][];
+            approval_id: string;
+            tenant: string;
+            run_id: string;
+            /** @description Counts from 1 how often the question was opened: an approval that was used or ran out can be asked for again. */
+            round: number;
+            /** @enum {string} */
+            phase: "absent" | "approved" | "awaiting" | "denied" | "expired" | "used";
+            agent_id: string;
+            initiator: string | null;
+            answerable_to: string | null;
+            /** @description Who else may not approve it: accounts of whoever asked, and owners of all who are named. Absent where there is nobody. */
+            barred?: string[];
+            /** @description What the run is for, and how its contract says the effect is compensated. */
+            brief: components["schemas"]["Brief"];
+            capability: string;
+            contract_digest: string;
+            effect_key: string;
+            subject_ref: string | null;
+            /** @enum {string} */
+            mode: "auto" | "dual_control" | "human";
+            action_digest: string;
+            args: components["schemas"]["ShownPayload"];
+            rehearsal: components["schemas"]["ShownPayload"] | null;
+            required_approvals: number;
+            requested_by: string;
+            approvals: components["schemas"]["GivenApproval"][];
+            /** @description The policy that decided, `policy:bundle@version`, its rule and what it counted; null where people were asked. */
+            decided_by: string | null;
+            routine: components["schemas"]["RoutineGrant"] | null;
+            /** @description Why no routine rule let it go; empty where none is about it, or one did. */
+            not_routine: components["schemas"]["RoutineRefusal"][];
+            denied_by: string | null;
+            /** @description Of a denial or an end without effect; null otherwise. */
+            reason: string | null;
+            owner: string;
+            /** @description Until when people may decide; null when nobody has to. */
+            deadline_at: number | null;
+            /** @description Until when an approval may be used; null without one. */
+            expires_at: number | null;
+            mutation_id: string | null;
+            /** @description Attempt that used it; null while unused. */
+            attempt: number | null;
+            requested_at: number;
+            updated_at: number;
+            may: string[];
+            may_not: components["schemas"]["Withheld"][];
+        };
+        /** @description How it was found out how a forward action ended, other than from its producer. */
+        FoundOut: {
+            /** @description reconcile: a worker looked; release: a worker made the call when its hold ended; person: somebody said so. */
+            how: string;
+            /** @description Person who said so; null for a worker. */
+            by: string | null;
+            /** @description Request to the worker; null for a person. */
+            leg_id: string | null;
+            /** @description Attempt of that request, from 1; 0 for a person. */
+            attempt: number;
+            /** @description met: it took effect; not_met: it did not; unknown: nobody could tell. */
+            verdict: string;
+            /** @description Code of the verdict, or the person's reason in words. */
+            reason: string;
+            /** @description What was seen, in order. */
+            observations: components["schemas"]["Observation"][];
+            /** @description When the ledger took it, epoch milliseconds. */
+            found_at: number;
+        };
+        GivenApproval: {
+            approval_id: string;
+            by: string;
+            reason: string;
+            at: number;
+        };
+        /** @description What a tool answered, and in which attempt. */
+        HeardAnswer: {
+            attempt: number;
+            answer: components["schemas"]["Observation"];
+        };
+        /** @description What a contract says about the hold before an effect is released (A24). */
+        HoldTerms: {
+            /** @description How long the effect is held, milliseconds. */
+            hold_ms: number;
+            /** @description Capability that gives back what is staged; null when nothing can be. */
+            cancel_capability: string | null;
+            /** @description Capability that observes, at the end of the hold, whether the effect may still be made; null when there is none. */
+            precondition_capability: string | null;
+            /** @description CEL over observed and args that must hold then. */
+            precondition_condition: string | null;
+            /** @description True when the staged part is real and has to be given back on a cancel. */
+            is_reservation: boolean;
+        };
+        /** @description What bound a recovery when it was decided, beside the contract its effect was executed under: it may only tighten. */
+        InForce: {
+            /** @description Version of the contract that stood; that of the effect where none does any more. */
+            contract_version: number;
+            /**
+             * @description Strictest of what both versions and the recovery policies ask for.
+             * @enum {string}
+             */
+            approval_mode: "auto" | "dual_control" | "human";
+            /** @description Higher of what both versions say an unnecessary compensation can do. */
+            risk_level: string;
+            /** @description Rules of recovery policies that applied, as `policy@version/rule`; where they could not be judged, what stood in the way. */
+            rules: string[];
+        };
+        /** @description What a person made an incident of. */
+        Incident: {
+            incident_id: string;
+            step_id: string;
+            recovery_id: string;
+            tenant: string;
+            run_id: string;
+            mutation_id: string;
+            /** @description What the run was for, and how the effect is compensated. */
+            brief: components["schemas"]["Brief"];
+            /** @enum {string} */
+            severity: "sev1" | "sev2" | "sev3" | "sev4";
+            runbook: string | null;
+            /** @enum {string} */
+            phase: "closed" | "open";
+            owner: string;
+            deadline_at: number | null;
+            opened: {
+                by: string;
+                reason: string;
+                at: number;
+            };
+            /** @description Null while it is open. */
+            closed: {
+                by: string;
+                reason: string;
+                summary: components["schemas"]["ShownPayload"];
+                at: number;
+            } | null;
+            opened_at: number;
+            updated_at: number;
+        };
+        /** @description An incident with what happened, and what its reader may say. */
+        IncidentShown: {
+            timeline: components["schemas"]["TimelineEntry"][];
+            incident_id: string;
+            step_id: string;
+            recovery_id: string;
+            tenant: string;
+            run_id: string;
+            mutation_id: string;
+            /** @description What the run was for, and how the effect is compensated. */
+            brief: components["schemas"]["Brief"];
+            /** @enum {string} */
+            severity: "sev1" | "sev2" | "sev3" | "sev4";
+            runbook: string | null;
+            /** @enum {string} */
+            phase: "closed" | "open";
+            owner: string;
+            deadline_at: number | null;
+            opened: {
+                by: string;
+                reason: string;
+                at: number;
+            };
+            /** @description Null while it is open. */
+            closed: {
+                by: string;
+                reason: string;
+                summary: components["schemas"]["ShownPayload"];
+                at: number;
+            } | null;
+            opened_at: number;
+            updated_at: number;
+            may: string[];
+            may_not: components["schemas"]["Withheld"][];
+        };
+        /** @description What the last answered or silent attempt showed: the reconciliation result of the review item (C59). */
+        LastOutcome: {
+            attempt: number;
+            /**
+             * @description Null when nobody answered.
+             * @enum {string|null}
+             */
+            reported: "failed" | "not_executed" | "refused_late" | "stale" | "unknown" | "unverified" | "verified" | null;
+            /** @enum {string} */
+            outcome: "compensated" | "failed" | "stale" | "uncertain" | "unverified";
+            reason: string;
+            observations: components["schemas"]["Observation"][];
+            at: number;
+            /** @description A later look that saw nothing; absent where nobody looked, or somebody saw something. */
+            looked?: {
+                reason: string;
+                at: number;
+                error_kind?: string;
+                said?: components["schemas"]["ShownPayload"];
+            };
+            error_kind?: string;
+            said?: components["schemas"]["ShownPayload"];
+        };
+        /** @description A dispatch that was made. */
+        Leg: {
+            leg_id: string;
+            /** @description Adapter whose workers were asked. */
+            adapter: string;
+            attempt: number;
+            lease_id: string;
+            not_after: number;
+            answer_by: number;
+            /** @description Place of the step in the leg, from 0: those before it are carried out first. */
+            position: number;
+            /**
+             * @description What its worker reported; null while no answer was taken.
+             * @enum {string|null}
+             */
+            answered: "failed" | "not_executed" | "refused_late" | "stale" | "unknown" | "unverified" | "verified" | null;
+        };
+        /** @description The rollback at the root of a fall, with its bound. */
+        LineageRoot: {
+            /** @description Rollback of the offender. */
+            rollback_id: string;
+            /** @description Run of the offender. */
+            run_id: string;
+            /** @description The offender. */
+            mutation_id: string;
+            /** @description Commits recorded before this are not rolled back, but reviewed by a person; null without a bound. Epoch milliseconds. */
+            bound_at: number | null;
+        };
+        /** @description Where something can be read: a path of a service's HTTP API. */
+        Link: {
+            /** @enum {string} */
+            service: "mutation-ledger" | "recovery-orchestrator";
+            path: string;
+        };
+        /** @description A look that is under way: who wants it, why, and under which lease; it is judged by what the step was when it was asked. */
+        Look: {
+            leg_id: string;
+            adapter: string;
+            /** @enum {string} */
+            purpose: "observe" | "reconcile" | "repair";
+            lease_id: string;
+            not_after: number;
+            answer_by: number;
+            evidence: components["schemas"]["ShownPayload"];
+            by: string;
+            reason: string;
+            command_id: string;
+            /** @description Key whose word does not count: it acted, or looked first; null where any worker of the adapter answers. */
+            not_by: string | null;
+            /** @description What an observer is to confirm; absent where a person has a worker look. */
+            acted?: components["schemas"]["ActedLeg"];
+            /** @description From 2, where an observer that was silent is asked anew; absent in the first round. */
+            round?: number;
+            /** @description The compensation it is about; not called. */
+            call: components["schemas"]["RecoveryCall"];
+            /** @description What to look at, and what must hold. */
+            terms: components["schemas"]["ContractTerms"];
+            /** @description The pointer. */
+            ref: components["schemas"]["MutationRef"];
+        };
+        LoopHealth: {
+            log: string;
+            partition: number;
+            /** @enum {string} */
+            state: "catching_up" | "halted" | "ready" | "starting" | "waiting";
+            seq: number;
+            projectedSeq: number;
+            /** @description Last of them that is more than a reading of sealed payloads. */
+            movedSeq: number;
+            reactedSeq: number;
+            /** @description When the oldest record was decided that still owes a message, epoch milliseconds; null when nothing is owed. */
+            owedSince: number | null;
+            waiting: number;
+            problem: string | null;
+        };
+        /** @description What such a report answers. */
+        ManualReport: {
+            pointed_out: components["schemas"]["PointedOut"][];
+            items: {
+                tenant: string;
+                capability: string;
+                reason: string;
+                times: number;
+                ended: number;
+                share: number;
+                is_unprovable: boolean;
+            }[];
+            more: boolean;
+        };
+        /** @description An amount of money. */
+        Money: {
+            /** @description Amount in minor units of the currency (cents, paise); of comms and commitments a minor unit is a thousandth. */
+            amount_minor: number;
+            /** @description ISO 4217 code; or a unit that is counted: comms, commitments, exposure, regulatory. */
+            currency: string;
+        };
+        /** @description Executable pointer to the way back of a mutation, bound when its execution was accepted (A31 to A35). */
+        MutationRef: {
+            /** @description Id of the mutation. */
+            mutation_id: string;
+            /** @description Call id of the forward action. */
+            original_call_id: string;
+            /** @description Capability that made the effect. */
+            capability: string;
+            /** @description The business subject the effect is about. */
+            subject_ref: string | null;
+            /**
+             * @description Class its contract declares.
+             * @enum {string}
+             */
+            reversal_class: "compensable" | "irreversible" | "reversible";
+            /** @description Capability that undoes or compensates it; null when there is none. */
+            reversal_capability: string | null;
+            /** @description Arguments of the reversal, bound at acceptance; canonical JSON before sealing. */
+            reversal_args: components["schemas"]["ShownPayload"] | null;
+            /** @description Refs the action relied on when it was decided. */
+            assumption_refs: string[];
+            /** @description Key the forward call carried; the reversal carries rev_ and this key. */
+            idempotency_key: string;
+            /** @description When the effect happened, as the window counts it; epoch milliseconds. */
+            committed_at: number;
+            /** @description Instant after which automation is unsafe; epoch milliseconds; null when there is no reversal. */
+            reversal_expires_at: number | null;
+            /** @description SHA-256 of the overwritten value when the contract requires its capture. */
+            prior_value_hash: string | null;
+            /** @description Handle of the effect at the provider. */
+            external_transaction_ref: string | null;
+            /** @description Capability whose observation proves the reversal. */
+            verification_ref: string | null;
+            /** @description Calls that follow the first, in order; empty for a reversal of one call. */
+            reversal_then: components["schemas"]["ReversalCall"][];
+        };
+        /** @description What a capability observed. */
+        Observation: {
+            /**
+             * @description When in the leg it was observed.
+             * @enum {string}
+             */
+            phase: "execute" | "reconcile" | "stale_check" | "verify";
+            /** @description Capability that observed. */
+            capability: string;
+            /** @description What it returned; JSON. */
+            observed: components["schemas"]["ShownPayload"];
+            /** @description Worker time of the observation; epoch milliseconds. */
+            observed_at: number;
+            /** @description Position of the call it is about within its reversal, from 1. */
+            call: number;
+        };
+        /** @description What was observed of the recoveries of one tool. */
+        ObservedRecoveries: {
+            tenant: string;
+            capability: string;
+            compensated: number;
+            /** @description Of the compensated: those that nobody had to agree to, and that no person had meanwhile. */
+            automatic: number;
+            manual: number;
+            open: number;
+            not_needed: number;
+            /** @description Legs that were dispatched, repeats included. */
+            attempts: number;
+            /** @description Milliseconds from when the validation failed to the verification; null while none was compensated. */
+            mean_ms: number | null;
+            max_ms: number | null;
+        };
+        /** @description A place in the schedule of a rate limit. */
+        Pace: {
+            /**
+             * @description What the limit is about.
+             * @enum {string}
+             */
+            scope: "capability" | "source" | "tenant";
+            /** @description Name of the capability; the tenant's for a tenant. */
+            name: string;
+            /** @description When the schedule is free again after this slot; epoch milliseconds. */
+            next_at: number;
+        };
+        /** @description Doc of a `parked` row. */
+        Parked: {
+            /** @description Absent where nobody can read one, and in records from before it was told. */
+            tenant?: string;
+            /** @description 64 hex digits. */
+            value_sha256: string;
+            /** @description Place of the record that parked it first, and when that was decided, epoch milliseconds. */
+            parked_seq: number;
+            parked_at: number;
+            open: boolean;
+            /**
+             * @description What became of it, by whom and why; absent while it is open.
+             * @enum {string}
+             */
+            resolution?: "discarded" | "redriven";
+            resolved_by?: string;
+            resolved_reason?: string;
+            /** @description Id derived from topic, partition and offset. */
+            parked_id: string;
+            /** @description Topic it came from. */
+            topic: string;
+            /** @description Partition it came from. */
+            partition: number;
+            /** @description Offset it came from. */
+            offset: number;
+            /** @description Key, as UTF-8, shortened to 512 bytes; park order is per key. */
+            record_key: string;
+            /** @description Code: why it was parked. */
+            reason: string;
+            /** @description One sentence for people. */
+            detail: string;
+            /** @description The record's first 256 KiB, sealed when key_id is given; value_sha256 covers the whole. */
+            value: string;
+            /** @description Size of the whole value in bytes. */
+            value_bytes: number;
+            /** @description Key that seals value; null when it is in the clear. */
+            key_id: string | null;
+            /** @description Header that its sender signed it with, where records of its wire are signed. */
+            signature: string | null;
+            /** @description Whose key vouched for it when it came, so that it is asked again when it is redriven; null where records of its wire are not signed. */
+            speaker: components["schemas"]["ParkedSpeaker"] | null;
+        };
+        /** @description What became of a parked record. */
+        ParkedAnswer: {
+            parked_id: string;
+            /** @description Records that were taken again, it and those of its key behind it. */
+            redriven: number;
+        };
+        /** @description A key that observes what a worker did. */
+        ParkedObserver: {
+            /** @description Adapters it observes for; `*` is all of them. */
+            names: string[];
+            /** @description Tenants it observes for; `*` is all of them. */
+            tenants: string[];
+        };
+        /** @description Whom a key speaks for. */
+        ParkedSpeaker: {
+            /** @description The key. */
+            key_id: string;
+            /** @description Roles it speaks in. */
+            roles: string[];
+            /** @description Names it speaks under; `*` is all of them. */
+            names: string[];
+            /** @description Tenants it speaks for; `*` is all of them. */
+            tenants: string[];
+            /** @description Other keys that observed when it came, where this one is a worker's. */
+            observers: components["schemas"]["ParkedObserver"][];
+        };
+        /** @description A tool whose outcomes often cannot be proven. */
+        PointedOut: {
+            tenant: string;
+            capability: string;
+            /** @description Times its outcome could not be proven. */
+            unprovable: number;
+            ended: number;
+            /** @description Share of those that ended, from 0 to 1. */
+            share: number;
+        };
+        RatesAnswer: {
+            settings: {
+                tenant_per_minute: number | null;
+                capability_per_minute: number | null;
+            };
+            rates: components["schemas"]["BusyPace"][];
+            more: boolean;
+        };
+        /** @description Doc of a `reading` row. */
+        Reading: {
+            /** @description Epoch milliseconds. */
+            read_at: number;
+            /** @description The reading: id of the command that recorded it. */
+            reading_id: string;
+            /** @description Tenant whose payloads they are. */
+            tenant: string;
+            /** @description Who read. */
+            reader: string;
+            /** @description Roles of their token. */
+            roles: string[];
+            /** @description Method and path by which they asked. */
+            route: string;
+            /** @description What the payloads belong to, as `kind/id`, e.g. `mutation/mut_1`: at most 500, and of more those of `run/id` alone. */
+            things: string[];
+            /** @description Subjects the payloads are about, at most 500. */
+            subjects: string[];
+            /** @description Sealed payloads that were opened. */
+            payload_count: number;
+        };
+        /** @description The record of the log that decided last: its place and its hash, for whoever proves it, and where it is shown. */
+        RecordLink: {
+            /** @enum {string} */
+            service: "mutation-ledger" | "recovery-orchestrator";
+            path: string;
+            log: string;
+            partition: number;
+            seq: number | null;
+            record_hash: string | null;
+        };
+        Recovery: {
+            recovery_id: string;
+            tenant: string;
+            run_id: string;
+            /** @enum {string} */
+            phase: "closed" | "open";
+            /** @enum {string|null} */
+            outcome: "compensated" | "manual" | null;
+            owner: string;
+            deadline_at: number | null;
+            opened_at: number;
+            updated_at: number;
+        };
+        /** @description A call that a worker makes on behalf of a mutation; for a compensation it is bound before anybody approves it (A66). */
+        RecoveryCall: {
+            /** @description rev_ and the mutation id. */
+            call_id: string;
+            /** @description Run of the mutation. */
+            run_id: string;
+            /** @description Adapter that performs it. */
+            adapter_id: string;
+            /** @description Reversal capability. */
+            capability: string;
+            /** @description Bound arguments; canonical JSON before sealing. */
+            args: components["schemas"]["ShownPayload"];
+            /**
+             * @description network for auto, else delegated.
+             * @enum {string}
+             */
+            approval_mode: "delegated" | "network";
+            /** @description Recovery policy. */
+            policy_ref: string | null;
+            /** @description rev_ and the original key, unique per tenant and adapter. */
+            idempotency_key: string;
+            /** @description Mutation it reverses. */
+            reverses_mutation_ref: string;
+            /** @description Calls that follow this one, each once the one before is verified; the key of the second is this key and _2. */
+            then: components["schemas"]["ReversalCall"][];
+        };
+        /** @description What decided to act, pinned: version or digest of each part. */
+        ReleaseTuple: {
+            /** @description Prompt. */
+            prompt: string;
+            /** @description Model. */
+            model: string;
+            /** @description Policy. */
+            policy: string;
+            /** @description Tools. */
+            tools: string;
+            /** @description Context. */
+            context: string;
+            /** @description Evaluation it passed. */
+            eval: string;
+            /** @description Memory. */
+            memory: string;
+        };
+        /** @description What a person said who closed the item. */
+        ResolvedByPerson: {
+            /** @enum {string} */
+            resolution: "accepted" | "corrected" | "repaired";
+            by: string;
+            reason: string;
+            evidence: components["schemas"]["ShownPayload"];
+            verified: boolean;
+            at: number;
+        };
+        /** @description A further call of a reversal, made after the one before it was verified. */
+        ReversalCall: {
+            /** @description Capability that is called. */
+            capability: string;
+            /** @description Arguments that are bound; canonical JSON before sealing. */
+            args: components["schemas"]["ShownPayload"];
+            /** @description Arguments that earlier calls of the reversal give; its worker adds them. */
+            taken: components["schemas"]["TakenArg"][];
+            /** @description Observes the result of this call. */
+            verify_capability: string;
+            /** @description CEL over observed and bound that must hold after this call. */
+            success_condition: string;
+            /** @description Maximum number of verification attempts. */
+            verify_max_attempts: number;
+            /** @description Pause between attempts, milliseconds. */
+            verify_delay_ms: number;
+        };
+        ReviewItem: {
+            step_id: string;
+            recovery_id: string;
+            rollback_id: string;
+            mutation_id: string;
+            tenant: string;
+            run_id: string;
+            phase: string;
+            /** @description False where facts are missing that a decision needs: then nobody is offered to agree (C63). */
+            ready: boolean;
+            missing: ("action.args" | "compensation.args" | "facts.now" | "facts.then" | "objective" | "reconciliation" | "resource")[];
+            /** @description Why a person is asked: code and a sentence. */
+            reason: string;
+            why: string;
+            owner: string;
+            deadline_at: number | null;
+            /** @description What an agent wrote in its own words: shown for orientation, and not a fact. */
+            untrusted: {
+                objective: components["schemas"]["Folded"] | string | null;
+            };
+            /** @description The decision that proposed the action: the model's, by its id, and the release that made it; null where its producer does not say. */
+            proposed_by: {
+                agent_id: string;
+                initiator: string | null;
+                run_step_id: string;
+                call_id: string;
+                decision: components["schemas"]["Folded"] | string | null;
+                release: components["schemas"]["ReleaseTuple"] | null;
+            };
+            /**
+             * @description `rehearsal`: what a dry run said the effect would be; null without one (A52). `agreed_by`: who agreed before the effect, people or a
+             *     policy and its routine rule (`policy:bundle@version/rule`); empty where nobody was asked.
+             */
+            action: {
+                capability: string;
+                effect: string | null;
+                args: components["schemas"]["Folded"] | {
+                    json: unknown;
+                } | {
+                    sealed_sha256: string;
+                    opens_with?: string[];
+                };
+                value: components["schemas"]["Money"] | null;
+                rehearsal: components["schemas"]["Folded"] | {
+                    json: unknown;
+                } | {
+                    sealed_sha256: string;
+                    opens_with?: string[];
+                } | null;
+                agreed_by: string[];
+            };
+            resource: {
+                subject_ref: string | null;
+                external_ref: string | null;
+            };
+            facts: {
+                then: {
+                    refs: string[];
+                    at: number;
+                };
+                now: {
+                    source: string;
+                    stated_at: number;
+                    statement: components["schemas"]["Folded"] | {
+                        json: unknown;
+                    } | {
+                        sealed_sha256: string;
+                        opens_with?: string[];
+                    } | null;
+                    ref: string | null;
+                };
+                /** @description The resource as it was seen for this review, and as it was before it changed; null while nobody looked. */
+                resource: {
+                    seen: components["schemas"]["ShownObservation"] | null;
+                    before: components["schemas"]["ShownObservation"] | null;
+                };
+                /** @description What changed since somebody agreed, by name. */
+                changed: string[];
+                /** @description Who says that the assumption holds again; null while nobody does. */
+                reaffirmed: components["schemas"]["ShownStatement"] | null;
+            };
+            /** @description How the action itself ended, and how that was found out; null where its producer told. */
+            forward: {
+                state: string;
+                found_out: components["schemas"]["ShownFinding"] | null;
+            };
+            /** @description What the last attempt to compensate showed; null before the first. */
+            reconciliation: {
+                error_kind: string | null;
+                said: components["schemas"]["Folded"] | {
+                    json: unknown;
+                } | {
+                    sealed_sha256: string;
+                    opens_with?: string[];
+                } | null;
+                outcome: string;
+                reason: string;
+                attempt: number;
+                /** @description Of a reversal of several calls: those that were seen to have been made, and the one it stopped at; null for all others. */
+                calls: {
+                    done: string[];
+                    stopped_at: string | null;
+                } | null;
+                /** @description A later look that saw nothing; null where nobody looked, or somebody saw something. */
+                looked: {
+                    error_kind: string | null;
+                    said: components["schemas"]["Folded"] | {
+                        json: unknown;
+                    } | {
+                        sealed_sha256: string;
+                        opens_with?: string[];
+                    } | null;
+                    reason: string;
+                    at: number;
+                } | null;
+                observations: components["schemas"]["ShownObservation"][];
+            } | null;
+            /** @description How the contract says the effect is compensated, and what a person works from; null without one, and for a read. */
+            compensation_mode: components["schemas"]["CompensationTerms"] | null;
+            /** @description What the compensation needs and nobody captured, by name; empty where it can be called. */
+            lacking: string[];
+            /** @description `risk`: what an unnecessary compensation does, in the contract's words; null where it has none. */
+            compensation: {
+                capability: string;
+                args: components["schemas"]["Folded"] | {
+                    json: unknown;
+                } | {
+                    sealed_sha256: string;
+                    opens_with?: string[];
+                };
+                impact: string;
+                risk: string | null;
+                risk_level: string;
+                /** @description What binds it beside the contract of its effect: it may only be stricter. */
+                in_force: components["schemas"]["InForce"] | null;
+                residue: string | null;
+                stale_condition: string | null;
+                success_condition: string | null;
+                /** @description Calls that follow, each once the one before it is verified. */
+                then: components["schemas"]["ShownCall"][];
+            } | null;
+            approvals: {
+                given: {
+                    by: string;
+                    at: number;
+                    reason: string;
+                }[];
+                required: number;
+                /** @description Why more than one person is asked, as a sentence; null where one is enough. */
+                why_two: string | null;
+            };
+            /** @description Who denied it, and why; null where nobody did. */
+            denied: {
+                by: string;
+                at?: number;
+                reason?: string;
+            } | null;
+            /** @description What an approval must name; null where nothing is proposed. */
+            action_digest: string | null;
+            /** @description Milliseconds in which a dispatch can still begin; null without a window. */
+            time_left_ms: number | null;
+            /** @description Names of different people that read alike, among those of the item and the reader's. */
+            lookalikes: string[][];
+            /** @description What this reader may do: words of the routes that lead there. */
+            may: string[];
+            /** @description What others may do and this reader may not, each with the code and the words it would be refused with. */
+            may_not: components["schemas"]["Withheld"][];
+            links: {
+                mutation: components["schemas"]["Link"];
+                recovery: components["schemas"]["Link"];
+                record: components["schemas"]["RecordLink"];
+                trace: components["schemas"]["TraceLink"];
+            };
+        };
+        /** @description What was counted against one cap of a routine rule. */
+        RoutineCount: {
+            /**
+             * @description What the cap is over.
+             * @enum {string}
+             */
+            scope: "agent" | "tenant";
+            /** @description Which agent or tenant. */
+            name: string;
+            /** @description Actions let go on this partition within the window, this one included; count from 1. */
+            count: number;
+            /** @description What this partition may let go of the cap. */
+            share: number;
+            /** @description What all partitions together may let go. */
+            cap: number;
+            /** @description Window of the cap, milliseconds. */
+            window_ms: number;
+        };
+        /** @description Which rule of a policy bundle let an action go, and what was counted against its caps. */
+        RoutineGrant: {
+            /** @description Policy bundle. */
+            bundle: string;
+            /** @description Version of the bundle; count from 1. */
+            version: number;
+            /** @description Routine rule of the bundle. */
+            rule: string;
+            /** @description Who registered that version of the bundle. */
+            registered_by: string;
+            /** @description One count for each cap and name: the agent that is named, who asks, and the tenant. */
+            counted: components["schemas"]["RoutineCount"][];
+        };
+        /** @description Why a routine rule did not let an action go. */
+        RoutineRefusal: {
+            /** @description The rule: bundle@version/rule. */
+            rule: string;
+            /** @description Code, such as CAP_REACHED. */
+            code: string;
+            /** @description In words. */
+            detail: string;
+        };
+        /** @description A further call of a compensation: `taken` are the arguments that the verification of an earlier call gives, by its position. */
+        ShownCall: {
+            capability: string;
+            args: components["schemas"]["Folded"] | {
+                json: unknown;
+            } | {
+                sealed_sha256: string;
+                opens_with?: string[];
+            };
+            taken: {
+                name: string;
+                call: number;
+                path: string;
+            }[];
+            success_condition: string;
+        };
+        /** @description How it was found out how the action ended. */
+        ShownFinding: {
+            how: string;
+            by: string | null;
+            verdict: string;
+            reason: string;
+            attempt: number;
+            found_at: number;
+            observations: components["schemas"]["ShownObservation"][];
+        };
+        ShownObservation: {
+            phase: string;
+            /** @description Position of the call it is about, from 1. */
+            call: number;
+            capability: string;
+            observed: components["schemas"]["Folded"] | {
+                json: unknown;
+            } | {
+                sealed_sha256: string;
+                opens_with?: string[];
+            };
+            observed_at: number;
+        };
+        /** @description A payload as people read it. */
+        ShownPayload: {
+            /** @description Media type of the body before sealing. */
+            content_type: string;
+            /**
+             * @description plain, or sealed with AES-256-GCM under key_id.
+             * @enum {string}
+             */
+            encoding: "plain" | "sealed";
+            /** @description Key that seals the body; null when plain. */
+            key_id: string | null;
+            /** @description JSON or text; hex of the sealed bytes where nobody opened them, null where `opens_with` says who may. */
+            body: unknown;
+            /** @description Hex of the SHA-256 of the bytes as stored. */
+            sha256: string;
+            /** @description Roles that open it; absent of what is open or has no key any more. */
+            opens_with?: string[];
+        };
+        /** @description What a source said, and when. */
+        ShownStatement: {
+            source: string;
+            stated_at: number;
+            statement: components["schemas"]["Folded"] | {
+                json: unknown;
+            } | {
+                sealed_sha256: string;
+                opens_with?: string[];
+            } | null;
+        };
+        StateHashAnswer: {
+            log: string;
+            partition: number;
+            /** @description Last record in the rows. */
+            seq: number;
+            /** @description Hex. */
+            state_hash: string;
+        };
+        StatusAnswer: {
+            service: string;
+            logs: string[];
+            detail: components["schemas"]["StatusDetail"];
+            /** @description Partitions that another process has, or nobody; null where nobody can tell, absent before the start. */
+            elsewhere?: components["schemas"]["ElsewherePartition"][] | null;
+            /** @description False when only a restart helps; a halted partition is not ready, and live. */
+            live: boolean;
+            /** @description Inputs were read to the end once, and nothing is halted. */
+            ready: boolean;
+            started: boolean;
+        };
+        /** @description How a process and its partitions are; empty where nothing was started yet. */
+        StatusDetail: {
+            /** @description What is waited for, or fails first; null or absent where nothing does. */
+            in_the_way?: components["schemas"]["Trouble"] | null;
+            problem?: string | null;
+            /** @description Partitions that this process owns. */
+            loops?: components["schemas"]["LoopHealth"][];
+            /** @description How many each log has; null while nobody can tell. */
+            partitions?: {
+                [key: string]: number | null;
+            };
+            /** @description Other members of its group; null where nobody can tell. */
+            others?: string[] | null;
+        };
+        /** @description The row of a step: review item and state of its machine in one. */
+        Step: {
+            step_id: string;
+            recovery_id: string;
+            rollback_id: string;
+            tenant: string;
+            run_id: string;
+            mutation_id: string;
+            /** @enum {string} */
+            phase: "approved" | "awaiting_approval" | "compensated" | "denied" | "dispatched" | "halted" | "held" | "looking" | "manual" | "not_needed" | "observing" | "resolved" | "retrying" | "uncertain" | "waiting";
+            /** @enum {string} */
+            decision: "compensate_now" | "manual_review" | "reconcile_first" | "request_approval" | "retry_forward";
+            /** @description Code of the decision, later of what ended it. */
+            reason: string;
+            owner: string;
+            deadline_at: number | null;
+            /** @description When its timer goes off; null at rest. */
+            due_at: number | null;
+            required_approvals: number;
+            /** @description What bound it when it was decided last; null without a contract. */
+            in_force: components["schemas"]["InForce"] | null;
+            answerable_to: string | null;
+            approvals: components["schemas"]["GivenApproval"][];
+            /** @description Who broke the glass for it, and until when that holds. */
+            glass: {
+                approval_id: string;
+                by: string;
+                reason: string;
+                at: number;
+                until: number;
+            }[];
+            /** @description Until when it is agreed to by breaking the glass; null while it is not. */
+            glass_until: number | null;
+            /** @description Last attempt dispatched; 0 before the first. */
+            attempt: number;
+            /** @description Attempts made before a person had it tried again; later ones count from zero. */
+            attempts_before: number;
+            /** @description Calls of its reversal that were seen to have been made: no attempt makes them again. */
+            calls_done: number;
+            /** @description Null while nobody looks. */
+            look: components["schemas"]["Look"] | null;
+            /** @description What it would have been decided for, by what was told of it last while somebody looked; absent where nothing was, and once it is given to a person anew. */
+            told_meanwhile?: string;
+            /** @description Last look at the facts that was asked for; null while none was, or once it was answered. */
+            facts_ask: components["schemas"]["FactsAsk"] | null;
+            /** @description Looks at the facts asked for so far: no two have one id. */
+            facts_asked: number;
+            /** @description The resource as whoever decides about the step saw it; null while nobody looked. */
+            facts: components["schemas"]["Observation"] | null;
+            /** @description The resource as it was seen before it changed. */
+            facts_before: components["schemas"]["Observation"] | null;
+            /** @description The resource as it was seen before a dispatch, while that is decided about. */
+            last_seen: components["schemas"]["Observation"] | null;
+            /** @description Facts that changed since somebody agreed, by name. */
+            changed: string[];
+            /** @description Who says that the assumption holds again; null while nobody does. */
+            reaffirmed: components["schemas"]["Evidence"] | null;
+            /** @description Attempt that was out when they said so; absent where none was, and once people are asked again. */
+            reaffirmed_in?: number;
+            first_dispatched_at: number | null;
+            legs: components["schemas"]["Leg"][];
+            /** @description Steps it waits for, or went without. */
+            outstanding: string[];
+            /** @description Places it took last in the schedules of rate limits. */
+            paced: components["schemas"]["Pace"][];
+            /** @description When its place comes; null while it has none, and once it was used. */
+            go_at: number | null;
+            /** @description Place of its execution in the ledger's log: later ones are undone first. */
+            executed_seq: number;
+            /**
+             * @description What became of it so far, in the closed words of outcomes.
+             * @enum {string|null}
+             */
+            outcome_kind: "deprecated" | "escalated" | "evidence_refreshed" | "retry_scheduled" | "reversal_refused" | "reversed" | null;
+            last: components["schemas"]["LastOutcome"] | null;
+            /** @description What the tool answered an attempt before the last outcome; absent where that holds the answer, or none was heard. */
+            executed?: components["schemas"]["HeardAnswer"];
+            denied_by: string | null;
+            /** @description Why and when; absent where nobody did, and where that was before it was kept. */
+            denied_for?: {
+                reason: string;
+                at: number;
+            };
+            /** @description How a person closed it by hand; null while nobody did. */
+            resolved: components["schemas"]["ResolvedByPerson"] | null;
+            action_digest: string | null;
+            call: components["schemas"]["RecoveryCall"] | null;
+            execution: components["schemas"]["Execution"];
+            /**
+             * @description What is known of the forward action: nothing is undone that may never have happened.
+             * @enum {string}
+             */
+            execution_state: "executing" | "failed" | "planned" | "succeeded" | "uncertain";
+            /** @description How it was found out how that ended; null where its producer told. */
+            found_out: components["schemas"]["FoundOut"] | null;
+            /** @description What the compensation needs and nobody captured, by name. */
+            lacking: string[];
+            terms: components["schemas"]["ContractTerms"] | null;
+            ref: components["schemas"]["MutationRef"];
+            evidence: components["schemas"]["Evidence"];
+            reverses_record_hash: string;
+            /** @description Null only while nothing about the step is on record. */
+            decision_record: components["schemas"]["DecisionRecord"] | null;
+            /** @description When its trigger was admitted, epoch milliseconds. */
+            triggered_at: number;
+            /** @description Since when people are asked to agree to it as it is now; null while they never were. */
+            asked_at: number | null;
+            /** @description It was given to a person, or a person said no: whatever ended it later, somebody had a hand in it. */
+            was_given: boolean;
+            decided_at: number;
+            updated_at: number;
+        };
+        /** @description An argument that an earlier call of the same reversal gives. */
+        TakenArg: {
+            /** @description Name of the argument. */
+            name: string;
+            /** @description Position of the call whose verification saw the value, from 1. */
+            call: number;
+            /** @description JSON pointer into what that verification saw; empty for the whole. */
+            path: string;
+        };
+        /** @description What people are asked to do about an effect nothing will undo. */
+        Task: {
+            task_id: string;
+            /** @enum {string} */
+            task_kind: "audit_note" | "correction" | "support";
+            step_id: string;
+            recovery_id: string;
+            tenant: string;
+            run_id: string;
+            mutation_id: string;
+            capability: string;
+            effect: string;
+            /** @description What the run was for, and how the effect is compensated. */
+            brief: components["schemas"]["Brief"];
+            /** @enum {string} */
+            phase: "done" | "dropped" | "open";
+            owner: string;
+            deadline_at: number | null;
+            /** @description Null while it is open. */
+            closed: {
+                by: string;
+                reason: string;
+                content: components["schemas"]["ShownPayload"];
+                correction_ref: string | null;
+                at: number;
+            } | null;
+            opened_at: number;
+            updated_at: number;
+        };
+        /** @description A task with what its reader may say. */
+        TaskShown: {
+            task_id: string;
+            /** @enum {string} */
+            task_kind: "audit_note" | "correction" | "support";
+            step_id: string;
+            recovery_id: string;
+            tenant: string;
+            run_id: string;
+            mutation_id: string;
+            capability: string;
+            effect: string;
+            /** @description What the run was for, and how the effect is compensated. */
+            brief: components["schemas"]["Brief"];
+            /** @enum {string} */
+            phase: "done" | "dropped" | "open";
+            owner: string;
+            deadline_at: number | null;
+            /** @description Null while it is open. */
+            closed: {
+                by: string;
+                reason: string;
+                content: components["schemas"]["ShownPayload"];
+                correction_ref: string | null;
+                at: number;
+            } | null;
+            opened_at: number;
+            updated_at: number;
+            may: string[];
+            may_not: components["schemas"]["Withheld"][];
+        };
+        /** @description One entry; `at` in epoch milliseconds. */
+        TimelineEntry: {
+            at: number;
+            what: string;
+            who: string | null;
+            detail: string | null;
+        };
+        /** @description The trace of the rollback: its id, which every exporter keeps, and where people look at it. */
+        TraceLink: {
+            trace_id: string;
+            url: string | null;
+        };
+        /** @description What is in the way, and why. */
+        Trouble: {
+            code: string;
+            detail: string;
+        };
+        /** @description A word that others may say and this reader may not. */
+        Withheld: {
+            word: string;
+            code: string;
+            message: string;
+        };
+        /** @description A key of a worker: what it does, for which adapters and tenants (`*` is all), and until when. */
+        WorkerKey: {
+            key_id: string;
+            acts: boolean;
+            observes: boolean;
+            adapters: string[];
+            tenants: string[];
+            valid_until: number | null;
+        };
+        WorkersView: {
+            as_of: number;
+            items: components["schemas"]["Asked"][];
+            /** @description True when more is asked than is shown. */
+            more: boolean;
+            /** @description Null where wires are open: nobody signs, so anybody works. */
+            keys: components["schemas"]["WorkerKey"][] | null;
+        };
+    };
     responses: never;
     parameters: never;
     requestBodies: never;
@@ -623,7 +2040,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": Record<string, never>;
+                };
             };
         };
     };
@@ -648,7 +2067,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Parked"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -672,7 +2097,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Reading"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -701,7 +2132,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ParkedAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -737,7 +2170,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ParkedAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -761,7 +2196,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["StatusAnswer"];
+                };
             };
         };
     };
@@ -781,7 +2218,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["StateHashAnswer"];
+                };
             };
         };
     };
@@ -808,7 +2247,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: (components["schemas"]["Forward"] | components["schemas"]["Step"])[];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -830,7 +2275,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ReviewItem"];
+                };
             };
         };
     };
@@ -856,7 +2303,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Recovery"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -881,7 +2334,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Step"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -903,7 +2362,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Step"];
+                };
             };
         };
     };
@@ -933,7 +2394,18 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        step_id: string;
+                        recovery_id: string;
+                        approval_id: string;
+                        /** @enum {string} */
+                        phase: "approved" | "awaiting_approval" | "compensated" | "denied" | "dispatched" | "halted" | "held" | "looking" | "manual" | "not_needed" | "observing" | "resolved" | "retrying" | "uncertain" | "waiting";
+                        reason: string;
+                        approvals: number;
+                        required_approvals: number;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -970,7 +2442,18 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        /** @description Of the incident that was made of it; absent where none was. */
+                        incident_id?: string;
+                        step_id: string;
+                        recovery_id: string;
+                        /** @enum {string} */
+                        phase: "approved" | "awaiting_approval" | "compensated" | "denied" | "dispatched" | "halted" | "held" | "looking" | "manual" | "not_needed" | "observing" | "resolved" | "retrying" | "uncertain" | "waiting";
+                        /** @description Code of the decision, later of what ended it. */
+                        reason: string;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1009,7 +2492,23 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        /** @description Of the incident that was made of it; absent where none was. */
+                        incident_id?: string;
+                        step_id: string;
+                        recovery_id: string;
+                        /** @enum {string} */
+                        phase: "approved" | "awaiting_approval" | "compensated" | "denied" | "dispatched" | "halted" | "held" | "looking" | "manual" | "not_needed" | "observing" | "resolved" | "retrying" | "uncertain" | "waiting";
+                        /** @description Code of the decision, later of what ended it. */
+                        reason: string;
+                        /**
+                         * @description How it was closed.
+                         * @enum {string}
+                         */
+                        resolution: "accepted" | "corrected" | "repaired";
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1048,7 +2547,18 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        /** @description Of the incident that was made of it; absent where none was. */
+                        incident_id?: string;
+                        step_id: string;
+                        recovery_id: string;
+                        /** @enum {string} */
+                        phase: "approved" | "awaiting_approval" | "compensated" | "denied" | "dispatched" | "halted" | "held" | "looking" | "manual" | "not_needed" | "observing" | "resolved" | "retrying" | "uncertain" | "waiting";
+                        /** @description Code of the decision, later of what ended it. */
+                        reason: string;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1084,7 +2594,18 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        /** @description Of the incident that was made of it; absent where none was. */
+                        incident_id?: string;
+                        step_id: string;
+                        recovery_id: string;
+                        /** @enum {string} */
+                        phase: "approved" | "awaiting_approval" | "compensated" | "denied" | "dispatched" | "halted" | "held" | "looking" | "manual" | "not_needed" | "observing" | "resolved" | "retrying" | "uncertain" | "waiting";
+                        /** @description Code of the decision, later of what ended it. */
+                        reason: string;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1120,7 +2641,18 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        /** @description Of the incident that was made of it; absent where none was. */
+                        incident_id?: string;
+                        step_id: string;
+                        recovery_id: string;
+                        /** @enum {string} */
+                        phase: "approved" | "awaiting_approval" | "compensated" | "denied" | "dispatched" | "halted" | "held" | "looking" | "manual" | "not_needed" | "observing" | "resolved" | "retrying" | "uncertain" | "waiting";
+                        /** @description Code of the decision, later of what ended it. */
+                        reason: string;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1160,7 +2692,18 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        /** @description Of the incident that was made of it; absent where none was. */
+                        incident_id?: string;
+                        step_id: string;
+                        recovery_id: string;
+                        /** @enum {string} */
+                        phase: "approved" | "awaiting_approval" | "compensated" | "denied" | "dispatched" | "halted" | "held" | "looking" | "manual" | "not_needed" | "observing" | "resolved" | "retrying" | "uncertain" | "waiting";
+                        /** @description Code of the decision, later of what ended it. */
+                        reason: string;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1200,7 +2743,18 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        /** @description Of the incident that was made of it; absent where none was. */
+                        incident_id?: string;
+                        step_id: string;
+                        recovery_id: string;
+                        /** @enum {string} */
+                        phase: "approved" | "awaiting_approval" | "compensated" | "denied" | "dispatched" | "halted" | "held" | "looking" | "manual" | "not_needed" | "observing" | "resolved" | "retrying" | "uncertain" | "waiting";
+                        /** @description Code of the decision, later of what ended it. */
+                        reason: string;
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1245,7 +2799,14 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        task_id: string;
+                        step_id: string;
+                        /** @enum {string} */
+                        phase: "done" | "dropped";
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1282,7 +2843,14 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        incident_id: string;
+                        step_id: string;
+                        /** @enum {string} */
+                        phase: "closed";
+                    };
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1314,7 +2882,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Forward"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1354,7 +2928,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ForwardAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1391,7 +2967,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ForwardAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1428,7 +3006,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ForwardAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1465,7 +3045,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ForwardAnswer"];
+                };
             };
             /** @description CODING_UNSUPPORTED: The body is compressed or encoded otherwise, which no edge decodes; send it plain. MEDIA_TYPE_UNSUPPORTED: The body is of another media type than application/json, or of none; no edge reads it. */
             415: {
@@ -1494,7 +3076,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["TaskShown"];
+                };
             };
         };
     };
@@ -1520,7 +3104,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Task"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1542,7 +3132,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["IncidentShown"];
+                };
             };
         };
     };
@@ -1568,7 +3160,13 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Incident"][];
+                        /** @description Pass it as `cursor` for the next page; null on the last. */
+                        next_cursor: string | null;
+                    };
+                };
             };
         };
     };
@@ -1590,7 +3188,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ForwardShown"];
+                };
             };
         };
     };
@@ -1612,7 +3212,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ManualReport"];
+                };
             };
         };
     };
@@ -1634,7 +3236,12 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ObservedRecoveries"][];
+                        more: boolean;
+                    };
+                };
             };
         };
     };
@@ -1655,7 +3262,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["RatesAnswer"];
+                };
             };
         };
     };
@@ -1676,7 +3285,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["WorkersView"];
+                };
             };
         };
     };

@@ -11,6 +11,18 @@ import { openApiSchema } from '../../edge/validate.js';
 import type { LetsIn } from './caller.js';
 import { IDEMPOTENCY_KEY, idSchema } from './routes.js';
 
+/** What routes answer with 2xx, as scripts/generate/answers.mjs reads it off their types. */
+export interface Answers {
+  /** JSON Schemas by method and path, e.g. `GET /v1/steps/{id}`. */
+  readonly routes: Readonly<Record<string, Schema>>;
+  /** What they refer to, by its name among the components of the document. */
+  readonly schemas: Readonly<Record<string, Schema>>;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const UNTOLD: Answers = { routes: {}, schemas: {} };
+
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css',
   'swagger-ui-bundle.js': 'text/javascript',
@@ -26,7 +38,11 @@ const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 /** Adds the routes, for everybody or whoever has a role. They say what there is, not what it holds. */
-export function serveDocs(app: NestFastifyApplication, title: string, letsIn: Exclude<LetsIn, 'row'>): void {
+export function serveDocs(
+  app: NestFastifyApplication,
+  title: string,
+  { letsIn, answers = UNTOLD }: { readonly letsIn: Exclude<LetsIn, 'row'>; readonly answers?: Answers | undefined },
+): void {
   // Bodies are told by JSON Schema 2020-12, which OpenAPI knows from 3.1 on.
   const about = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -42,7 +58,7 @@ export function serveDocs(app: NestFastifyApplication, title: string, letsIn: Ex
   fastify.get('/openapi.json', { config }, (_request, reply) =>
     reply
       .type('application/json')
-      .send((document ??= JSON.stringify(withWhatAllShare(SwaggerModule.createDocument(app, about))))),
+      .send((document ??= JSON.stringify(withWhatAllShare(SwaggerModule.createDocument(app, about), answers)))),
   );
   fastify.get('/docs', { config }, (_request, reply) =>
     reply.type('text/html').header('content-security-policy', PAGE_POLICY).send(page(title)),
@@ -57,14 +73,16 @@ export function serveDocs(app: NestFastifyApplication, title: string, letsIn: Ex
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
-/** Adds what no route says of itself: the ids of its path, how it refuses, and what comes of a command. */
-function withWhatAllShare(document: OpenAPIObject): OpenAPIObject {
+/** Adds what no route says of itself: the ids of its path, what it answers, how it refuses, and what comes of a command. */
+function withWhatAllShare(document: OpenAPIObject, { routes, schemas }: Answers): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths))
-    for (const operation of METHODS.flatMap((method) => item[method] ?? [])) {
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (operation === undefined) continue;
       operation.parameters = [...idsIn(path, operation), ...(operation.parameters ?? [])];
-      Object.assign(operation.responses, answersOf(path, operation));
+      Object.assign(operation.responses, answersOf(path, operation, routes[`${method.toUpperCase()} ${path}`]));
     }
-  document.components = { ...document.components, ...SHARED };
+  document.components = { ...document.components, ...SHARED, schemas: { ...SHARED.schemas, ...schemas } };
   return document;
 }
 
@@ -82,6 +100,12 @@ const rejections = { type: 'array', items: { $ref: '#/components/schemas/Rejecti
 /** What the edge answers where it refuses, and what the log recorded of a command. */
 const SHARED = {
   schemas: {
+    Pending: {
+      type: 'object',
+      required: ['command_id', 'status'],
+      properties: { command_id: { type: 'string' }, status: { type: 'string', enum: ['pending'] } },
+      description: 'Nothing is recorded yet: `location` says where to ask later.',
+    },
     Problem: {
       type: 'object',
       required: ['type', 'title', 'status', 'code', 'detail'],
@@ -108,20 +132,39 @@ const SHARED = {
         'application/json': { schema: { $ref: '#/components/schemas/Rejection' } },
       },
     },
-    CommandAnswered: {
-      description: 'What the log recorded of the command; 202, with where to ask later, while that is nothing yet.',
-    },
   },
 };
 
-function answersOf(path: string, { parameters = [], requestBody }: Operation): Operation['responses'] {
+const TICKET = '/v1/commands/{ticket}';
+const ANSWERED = 'What the log recorded of the command; 202, with where to ask later, while that is nothing yet.';
+const pending = { $ref: '#/components/schemas/Pending' };
+
+function answersOf(
+  path: string,
+  { parameters = [], requestBody, responses }: Operation,
+  schema: Schema | undefined,
+): Operation['responses'] {
   const isCommand = parameters.some((parameter) => 'name' in parameter && parameter.name === IDEMPOTENCY_KEY);
-  const isRecorded = isCommand || path === '/v1/commands/{ticket}';
+  const isRecorded = isCommand || path === TICKET;
+  // Whatever some command of the service answered.
+  const answer = path === TICKET ? { type: 'object' } : schema;
+  const orPending = answer === undefined ? undefined : { anyOf: [answer, pending] };
+  const ok = Object.entries(responses).map(([status, response]) => [
+    status,
+    { ...response, ...contentOf(isRecorded && status === '202' ? orPending : answer) },
+  ]);
   return {
-    ...(isRecorded ? { '2XX': { $ref: '#/components/responses/CommandAnswered' } } : {}),
+    ...(Object.fromEntries(ok) as Operation['responses']), // as they were, with what is in them
+    ...(isRecorded ? { '2XX': { description: ANSWERED, ...contentOf(orPending) } } : {}),
     ...(requestBody === undefined ? {} : { '415': { description: BODY_REFUSED } }),
     default: { $ref: `#/components/responses/${isRecorded ? 'CommandRefused' : 'Refused'}` },
   };
+}
+
+function contentOf(schema: Schema | undefined): {
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+} {
+  return schema === undefined ? {} : { content: { 'application/json': { schema } } };
 }
 
 /** The page's files come with Nest's OpenAPI package, wherever npm put them. */
