@@ -18,6 +18,7 @@ import {
   systemClock,
 } from '@recourse/sdk';
 import type { GuardedResult, Signals, Tool, Worker } from '@recourse/sdk';
+import { walkAnswers } from './answers.testing.js';
 import { cli, commandsIn, put, runCommand, yamlIn } from './guide.testing.js';
 import { EDITOR, INITIATOR, itemsOf, OPERATOR, startSystem, TENANT, until } from './system.testing.js';
 import type { Facts, Person, System } from './system.testing.js';
@@ -28,6 +29,8 @@ const OWNER: Person = { subject: 'olga', roles: ['budget_owner', 'approver', 'op
 const REF = 'order/4711#not_shipped';
 const RUN = 'run-all-of-it';
 const AMOUNT = 5_000;
+/** Routes that have something to tell by then. */
+const ROUTES_SEEN = 50;
 const about = { tenant: TENANT, agentId: AGENT.subject, taskKind: 'refund_order' };
 const example = (name: string): Facts => JSON.parse(readFileSync(`examples/contracts/${name}.json`, 'utf8')) as Facts;
 const variables: Record<string, string> = {};
@@ -306,4 +309,11 @@ describe('the guide to earned autonomy', () => {
     await signals.incident({ ...about, incident: 'policy_violation', reason: 'refunded twice', statedAt: now });
     expect(await onRung('draft')).toMatchObject({ capped_by: 'violation' });
   }, 60_000);
+});
+
+describe('whatever is read of it', () => {
+  it('is answered as the documents of the services say, and no more', async () => {
+    const seen = await walkAnswers(system, ['registry', 'ledger', 'orchestrator', 'budget']);
+    expect(seen).toBeGreaterThanOrEqual(ROUTES_SEEN);
+  }, 120_000);
 });

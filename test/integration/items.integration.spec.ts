@@ -10,6 +10,7 @@ import { commitIdOf } from '@recourse/lineage';
 import type { Checkpoint } from '@recourse/messages';
 import { connect, ToolRejected } from '@recourse/sdk';
 import type { Action, ActionOutcome } from '@recourse/sdk';
+import { walkAnswers } from './answers.testing.js';
 import { cli, cliAt } from './guide.testing.js';
 import { Receiver } from './receiver.testing.js';
 import {
@@ -32,6 +33,8 @@ const TREND_WINDOW_MS = 4_000;
 /** Far more than three fill each of three windows, also where a rollback takes a second. */
 const ROLLBACK_EVERY_MS = 333;
 const WINDOW_MS = 600_000;
+/** Routes that have something to tell in the end. */
+const ROUTES_SEEN = 65;
 /** A tenth of a window is left when people are warned; milliseconds. */
 const WARNED_AFTER_MS = WINDOW_MS * 0.9;
 
@@ -373,6 +376,13 @@ describe('rollbacks that come steadily faster', () => {
       await pause(ROLLBACK_EVERY_MS);
     }
     for (const reason of ['TREND_AGENT', 'TREND_TENANT']) await walk(await itemWhere({ kind: 'trend', reason }), {});
+  }, 120_000);
+});
+
+describe('whatever is read of all that', () => {
+  it('is answered as the documents of the services say, and no more', async () => {
+    const seen = await walkAnswers(system, ['registry', 'ledger', 'orchestrator', 'budget', 'notifier']);
+    expect(seen).toBeGreaterThanOrEqual(ROUTES_SEEN);
   }, 120_000);
 });
 

@@ -12,6 +12,7 @@ import { createCodecs } from '@recourse/messages';
 import type { Codecs, ToolExecuted } from '@recourse/messages';
 import { createProducer, executedBody } from '@recourse/sdk';
 import type { Action, ActionOutcome, Producer } from '@recourse/sdk';
+import { ToldAnswers } from '@recourse/testing';
 import { importJWK, SignJWT } from 'jose';
 import type { JWK } from 'jose';
 
@@ -21,6 +22,13 @@ export interface Person {
   readonly tenant?: string;
 }
 export type Side = 'registry' | 'ledger' | 'orchestrator' | 'budget' | 'notifier';
+const SERVICES = [
+  ['registry', 'contract-registry'],
+  ['ledger', 'mutation-ledger'],
+  ['orchestrator', 'recovery-orchestrator'],
+  ['budget', 'budget-accountant'],
+  ['notifier', 'notifier'],
+] as const satisfies readonly (readonly [Side, string])[];
 export type Facts = Readonly<Record<string, unknown>>;
 export interface Reply {
   readonly status: number;
@@ -60,6 +68,8 @@ export interface System {
   readonly forgeToken: (person: Person, audience: string) => Promise<string>;
   /** Sends bytes as they are; without a partition to the one their key belongs to. */
   readonly send: (topic: string, key: string, value: Buffer, partition?: number) => Promise<void>;
+  /** What the documents say of the answers of each side: whatever `get` and `post` are answered is held against it. */
+  readonly told: ReadonlyMap<Side, ToldAnswers>;
   readonly stop: () => Promise<void>;
 }
 
@@ -111,16 +121,6 @@ async function reach(stack: DevStack, plan: SystemPlan, processes: Processes, da
   const codecs = createCodecs(createSchemaRegistry({ url: stack.registryUrl }));
   const producer = await createProducer({ kafka, codecs, source: 'spec' });
   const token = tokensOf(plan.urls.issuer);
-  const post: System['post'] = async (side, path, body, { person, token: given, key }) =>
-    ask(`${plan.urls[side]}${path}`, {
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Bearer ${given ?? (await token(person ?? OPERATOR))}`,
-        ...(key === undefined ? {} : { 'idempotency-key': key }),
-      },
-    });
   return {
     stack,
     plan,
@@ -128,9 +128,7 @@ async function reach(stack: DevStack, plan: SystemPlan, processes: Processes, da
     codecs,
     producer,
     token,
-    post,
-    get: async (side, path, person = OPERATOR) =>
-      ask(`${plan.urls[side]}${path}`, { headers: { authorization: `Bearer ${await token(person)}` } }),
+    ...askers(plan, token),
     forgeToken: (person, audience) => forged(join(dataDir, 'issuer', 'issuer-key.json'), person, audience),
     send: async (topic, key, value, partition = partitionForKey(Buffer.from(key), PARTITIONS)) => {
       const raw = await kafka.logProducer();
@@ -145,6 +143,33 @@ async function reach(stack: DevStack, plan: SystemPlan, processes: Processes, da
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Whatever is answered with 2xx is as the document of its service says, or asking fails. */
+function askers({ urls }: SystemPlan, token: System['token']): Pick<System, 'told' | 'get' | 'post'> {
+  const told: System['told'] = new Map(SERVICES.map(([side, service]) => [side, new ToldAnswers(service)] as const));
+  const asked = async (side: Side, path: string, init: RequestInit): Promise<Reply> => {
+    const reply = await ask(`${urls[side]}${path}`, init);
+    // What machines are told, as health, stands in no document.
+    const document = path.startsWith('/v1/') ? told.get(side) : undefined;
+    const problems = document?.problemsOf({ method: init.method ?? 'GET', path, ...reply }) ?? [];
+    if (problems.length === 0) return reply;
+    const words = `${side} answers what its document does not tell of:\n${problems.join('\n')}`;
+    throw new Error(`${words}\n${JSON.stringify(reply.body)}`);
+  };
+  const post: System['post'] = async (side, path, body, { person, token: given, key }) =>
+    asked(side, path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${given ?? (await token(person ?? OPERATOR))}`,
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+    });
+  const get: System['get'] = async (side, path, person = OPERATOR) =>
+    asked(side, path, { headers: { authorization: `Bearer ${await token(person)}` } });
+  return { told, get, post };
 }
 
 interface OwnerSasl {

@@ -8,3 +8,5 @@ export { eachMember } from './members.js';
 export { runCases } from './cases.js';
 export type { Cases } from './cases.js';
 export { ChainedLog, ownCodecs } from './chained-log.js';
+export { ToldAnswers } from './told-answers.js';
+export type { Answered } from './told-answers.js';
