@@ -49,14 +49,22 @@ export const recoveries = edge<RecoveryPaths>('recoveries');
 export const budgets = edge<BudgetPaths>('budgets');
 export const notifier = edge<NotifierPaths>('notifier');
 
-interface Answered {
-  readonly data?: unknown;
+interface Answered<Data = unknown> {
+  readonly data?: Data;
   readonly error?: unknown;
   readonly response: Response;
 }
 
-/** The answer, checked. Errors: ApiProblem. */
-export async function answered<T>(schema: z.ZodMiniType<T>, call: Promise<Answered>): Promise<T> {
+/** The answer, checked; what is read of it the document of its service tells of, or this does not compile. Errors: ApiProblem. */
+export function answered<T, In, Data extends In>(
+  schema: z.ZodMiniType<T, In>,
+  call: Promise<Answered<Data>>,
+): Promise<T> {
+  return checked(schema, call);
+}
+
+/** The answer, checked, of whichever call. Errors: ApiProblem. */
+export async function checked<T>(schema: z.ZodMiniType<T>, call: Promise<Answered>): Promise<T> {
   const { data, error, response } = await call.catch(() => {
     throw new ApiProblem('CONSOLE_AWAY', 0, 'The console does not answer. Check the connection.');
   });

@@ -1,6 +1,6 @@
 // Lists of rows, page by page up to a number of them.
 import { queryOptions } from '@tanstack/react-query';
-import { answered } from './clients.js';
+import { checked } from './clients.js';
 import type { EdgeName } from './clients.js';
 import { everyPage } from './pages.js';
 import type { Call, More, Pages } from './pages.js';
@@ -20,5 +20,5 @@ export function rowsQuery(edge: EdgeName, name: readonly string[], call: (more: 
 
 /** One row. */
 export function rowQuery(edge: EdgeName, name: readonly string[], call: () => Call) {
-  return queryOptions({ queryKey: [edge, 'row', ...name], queryFn: (): Promise<Row> => answered(ROW, call()) });
+  return queryOptions({ queryKey: [edge, 'row', ...name], queryFn: (): Promise<Row> => checked(ROW, call()) });
 }

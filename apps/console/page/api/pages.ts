@@ -1,8 +1,8 @@
 // Lists, page by page.
 import type * as z from 'zod/mini';
-import { answered } from './clients.js';
+import { checked } from './clients.js';
 
-export type Call = Parameters<typeof answered>[1];
+export type Call = Parameters<typeof checked>[1];
 
 /** Where the next page begins; empty for the first. */
 export interface More {
@@ -30,7 +30,7 @@ export async function everyPage<T>(
   const items: T[] = [];
   let next: Page<T> = { items: [] };
   do {
-    next = await answered(page, call(typeof next.next_cursor === 'string' ? { cursor: next.next_cursor } : {}));
+    next = await checked(page, call(typeof next.next_cursor === 'string' ? { cursor: next.next_cursor } : {}));
     items.push(...next.items);
   } while (typeof next.next_cursor === 'string' && items.length < max);
   return { items, isCut: typeof next.next_cursor === 'string' || next.more === true };
@@ -44,7 +44,7 @@ export async function foundIn<T>(
 ): Promise<T | undefined> {
   let cursor: string | null | undefined;
   do {
-    const { items, next_cursor } = await answered(page, call(typeof cursor === 'string' ? { cursor } : {}));
+    const { items, next_cursor } = await checked(page, call(typeof cursor === 'string' ? { cursor } : {}));
     const found = items.find(isIt);
     if (found !== undefined) return found;
     cursor = next_cursor;

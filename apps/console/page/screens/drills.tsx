@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { numberIn, rowsIn, textIn } from '../api/rows.js';
 import { ROW } from '../api/shapes.js';
 import type { Row } from '../api/shapes.js';
-import { answered } from '../api/clients.js';
+import { checked } from '../api/clients.js';
 import { counted } from '../parts/counted.js';
 import { Listing } from '../parts/listing.tsx';
 import type { Column } from '../parts/listing.tsx';
@@ -22,7 +22,7 @@ const AGAIN_MS = 10_000;
 const drillsQuery = queryOptions({
   queryKey: ['console', 'drills'],
   queryFn: () =>
-    answered(
+    checked(
       DRILLS,
       fetch('/drills').then(async (response) => {
         const body: unknown = await response.json();

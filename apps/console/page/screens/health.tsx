@@ -22,11 +22,11 @@ import type { ParkingEdge } from './parked.verbs.js';
 import { Switches } from './switches.tsx';
 
 const STATUS_OF = {
-  contracts: () => contracts.GET('/v1/status'),
-  ledger: () => ledger.GET('/v1/status'),
-  recoveries: () => recoveries.GET('/v1/status'),
-  budgets: () => budgets.GET('/v1/status'),
-  notifier: () => notifier.GET('/v1/status'),
+  contracts: () => answered(STATUS, contracts.GET('/v1/status')),
+  ledger: () => answered(STATUS, ledger.GET('/v1/status')),
+  recoveries: () => answered(STATUS, recoveries.GET('/v1/status')),
+  budgets: () => answered(STATUS, budgets.GET('/v1/status')),
+  notifier: () => answered(STATUS, notifier.GET('/v1/status')),
 } as const;
 
 export function Health(): ReactNode {
@@ -91,7 +91,7 @@ function Loops(): ReactNode {
   const all = useQueries({
     queries: EDGES.map((edge) => ({
       queryKey: [edge, 'status'],
-      queryFn: () => answered(STATUS, STATUS_OF[edge]()),
+      queryFn: STATUS_OF[edge],
       refetchInterval: AGAIN_MS,
     })),
   });

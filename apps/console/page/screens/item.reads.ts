@@ -1,6 +1,6 @@
 // Where each kind of item that is no step of a recovery is read. Items that have no route of their own are looked for in their list, on
 // whichever of its pages: those that wait first, then the others, for somebody may have ended one since it was listed.
-import { answered, budgets, ledger, recoveries } from '../api/clients.js';
+import { answered, budgets, checked, ledger, recoveries } from '../api/clients.js';
 import type { EdgeName } from '../api/clients.js';
 import { foundIn } from '../api/pages.js';
 import type { Call, More } from '../api/pages.js';
@@ -21,7 +21,7 @@ const path = (id: string) => ({ params: { path: { id } } });
 const LIMIT = 500;
 
 function one(edge: EdgeName, call: (id: string) => Call): Place {
-  return { edge, read: (id) => answered(ROW, call(id)) };
+  return { edge, read: (id) => checked(ROW, call(id)) };
 }
 
 /** The one of some lists that has the id in this column. */
