@@ -46,7 +46,7 @@ async function shownTo(
     'esc_1',
     {},
   );
-  return one as Awaited<ReturnType<typeof shownTo>>; // as OpenAPI tells it
+  return one; // as OpenAPI tells it
 }
 const codes = ({ may, may_not: withheld }: Offers): unknown => [may, withheld.map(({ word, code }) => [word, code])];
 
