@@ -136,13 +136,13 @@ function executed(
   };
 }
 
-/** What was called and what its own contract says of it. */
+/** What was called and what its own contract says of it: without one nothing is read, since to open a payload costs more than the rest. */
 function calledUnder(
   { capability, idempotency_key, args }: RecoveryCall,
   known: KnownContract | null,
   result: Payload | null,
 ) {
-  const read = { args: jsonOfPayload(args), result: result === null ? null : jsonOfPayload(result) };
+  const read = known === null ? UNREAD : { args: jsonOfPayload(args), result: result && jsonOfPayload(result) };
   return {
     capability,
     idempotency_key,
@@ -156,6 +156,8 @@ function calledUnder(
     result,
   };
 }
+
+const UNREAD = { args: undefined, result: undefined };
 
 /** How the call a verdict is about ended; null where it was not made. A tool that answered has executed, though nobody saw what it did. */
 function executionOf(verdict: LegVerdict, position: number): Executed | null {
