@@ -11,7 +11,7 @@ import { bootstrap, main } from './lib/bootstrap.mjs';
 import { lackOfChromium } from './lib/chromium.mjs';
 import { countsIn, jestCounts, lastLine, settleCounts, sumCounts } from './lib/counts.mjs';
 import { failuresIn, titlesIn } from './lib/failures.mjs';
-import { argumentsOf, laneRows, lanesOf, leftOutOf, turnOf, whenLate } from './lib/lanes.mjs';
+import { argumentsOf, inTurn, laneRows, lanesOf, leftOutOf, turnOf, whenLate } from './lib/lanes.mjs';
 import { pinnedNode, root } from './lib/paths.mjs';
 import { table } from './lib/table.mjs';
 import { runTee } from './lib/tee.mjs';
@@ -29,9 +29,14 @@ await main(async () => {
   const lacking = isWhole ? chosen.flatMap((lane) => lackOf(lane) ?? []) : [];
   const lanes = chosen.filter((lane) => !lacking.some(({ name }) => name === lane.name));
   const sharing = lanes.filter((lane) => lane.usesSharedStack === true);
-  const alone = lanes.filter((lane) => lane.usesSharedStack !== true);
+  const turn = turnOf(spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout?.trim() ?? '');
+  const alone = inTurn(
+    lanes.filter((lane) => lane.usesSharedStack !== true),
+    set,
+    turn,
+  );
   // The shared stack is gone before the lanes that bring their own: two cores carry one.
-  const runs = { set, startedAt: isWhole ? startedAt : Infinity };
+  const runs = { set, turn, startedAt: isWhole ? startedAt : Infinity };
   const ended = [
     ...(sharing.length > 0 ? await withTestStack(() => runAll(sharing, runs)) : []),
     ...(await runAll(alone, runs)),
@@ -52,9 +57,8 @@ function lackOf({ name, needs }) {
   return why === null ? null : { name, why };
 }
 
-async function runAll(lanes, { set, startedAt }) {
+async function runAll(lanes, { set, turn, startedAt }) {
   const ended = [];
-  const turn = turnOf(spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout?.trim() ?? '');
   for (const lane of lanes) {
     const late = whenLate(lane, set, (performance.now() - startedAt) / 60_000, turn);
     if (late === null) ended.push(await runLane(lane, set));

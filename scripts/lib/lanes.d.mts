@@ -10,6 +10,7 @@ export interface Lane {
   readonly kind?: string;
   readonly needs?: 'chromium';
   readonly late?: readonly { readonly after: number; readonly args: readonly string[] | null }[];
+  readonly takesTurns?: boolean;
   readonly usesSharedStack?: boolean;
 }
 export const LANES: readonly Lane[];
@@ -17,9 +18,10 @@ export function whenLate(
   lane: Lane,
   set: LaneSet,
   minutes: number,
-  turn: 1 | 2,
+  turn: number,
 ): { readonly lane: Lane | null; readonly why: string } | null;
-export function turnOf(commit: string): 1 | 2;
+export function turnOf(commit: string): number;
+export function inTurn(lanes: readonly Lane[], set: LaneSet, turn: number): readonly Lane[];
 export const ON_REQUEST: readonly { readonly command: string; readonly says: string }[];
 export function lanesOf(set: LaneSet): readonly Lane[];
 export function argumentsOf(lane: Lane, set: LaneSet): readonly string[];

@@ -15,17 +15,18 @@ import { root } from './paths.mjs';
  * @property {string} [kind] counts come from Jest's results, else from the last line that the lane prints
  * @property {'chromium'} [needs] where it is not, a run of a set leaves the lane out, and says why
  * @property {readonly { readonly after: number, readonly args: readonly string[] | null }[]} [late] arguments in .ci/run when it begins
- *   so many minutes after the run or later, the latest that applies; null: left out. `?` is 1 or 2, by turns (`whenLate`)
+ *   so many minutes after the run or later, the latest that applies; null: left out. `?/4` is one of four, by turns (`whenLate`)
+ * @property {boolean} [takesTurns] which of these lanes .ci/run begins with is by turns, so that a slow machine leaves out others each time
  * @property {boolean} [usesSharedStack] runs beside other lanes on one stack; the rest start their own, or need none
  */
 
 /**
- * Minutes after which .ci/run does less of the lanes at its end. Two cores take 40 for all of it; the same cores, when others use
- * them, take three times as long, and a run that is cut gives no verdict at all.
+ * Minutes after which .ci/run does less, so that it ends within 40: two cores that others use too take three times as long for all
+ * of it, and a run that is cut gives no verdict at all.
  */
-const LATE_AFTER_MINUTES = 40;
-/** Minutes after which it leaves out whole suites on real parts, too. */
-const VERY_LATE_AFTER_MINUTES = 55;
+const LATE_AFTER_MINUTES = 26;
+/** Minutes after which it begins no other suite on real parts. */
+const VERY_LATE_AFTER_MINUTES = 34;
 
 /** @type {readonly Lane[]} */
 export const LANES = [
@@ -38,8 +39,11 @@ export const LANES = [
     test: [],
     ci: [],
     all: [],
-    // A machine on which verify took that long takes three quarters of an hour for all of them.
-    late: [{ after: 11, args: ['--shard=?/2'] }],
+    // Where verify took a quarter of an hour, all of them take three quarters.
+    late: [
+      { after: 9, args: ['--shard=?/2'] },
+      { after: 13, args: ['--shard=?/4'] },
+    ],
     kind: 'integration',
     usesSharedStack: true,
   },
@@ -51,8 +55,12 @@ export const LANES = [
     test: [],
     ci: [],
     all: [],
-    late: [{ after: LATE_AFTER_MINUTES, args: ['story', 'cli'] }],
+    late: [
+      { after: LATE_AFTER_MINUTES, args: ['story', 'cli'] },
+      { after: VERY_LATE_AFTER_MINUTES, args: null },
+    ],
     kind: 'e2e',
+    takesTurns: true,
   },
   // People in a browser. `npm test` asks no machine to have one; .ci/run takes what people decide and every screen.
   {
@@ -63,8 +71,12 @@ export const LANES = [
     test: null,
     ci: ['decide', 'screens'],
     all: [],
-    late: [{ after: LATE_AFTER_MINUTES, args: ['decide'] }],
+    late: [
+      { after: LATE_AFTER_MINUTES, args: ['decide'] },
+      { after: VERY_LATE_AFTER_MINUTES, args: null },
+    ],
     kind: 'console',
+    takesTurns: true,
     needs: 'chromium',
   },
   // Charts, rules and container files read by the tools of a cluster, without one. Builds those tools once, with Go.
@@ -78,6 +90,7 @@ export const LANES = [
     all: [],
     late: [{ after: VERY_LATE_AFTER_MINUTES, args: null }],
     kind: 'deploy',
+    takesTurns: true,
   },
   // The quick runs kill each process once; all of them make a third of their runs on two instances of every service, and end with
   // twelve kills of workers in legs.
@@ -92,6 +105,7 @@ export const LANES = [
       { after: LATE_AFTER_MINUTES, args: ['--quick'] },
       { after: VERY_LATE_AFTER_MINUTES, args: null },
     ],
+    takesTurns: true,
   },
   {
     name: 'interop',
@@ -101,6 +115,7 @@ export const LANES = [
     ci: [],
     all: [],
     late: [{ after: VERY_LATE_AFTER_MINUTES, args: null }],
+    takesTurns: true,
   },
   {
     name: 'simulation',
@@ -158,19 +173,30 @@ export const LANES = [
 /**
  * What becomes of a lane that would begin after so many minutes. Pure.
  *
- * @param {Lane} lane @param {LaneSet} set @param {number} minutes since the run began @param {1 | 2} turn which half it is the turn of
+ * @param {Lane} lane @param {LaneSet} set @param {number} minutes since the run began @param {number} turn from 1
  * @returns {{ readonly lane: Lane | null, readonly why: string } | null} null: it runs as ever; without a lane it is left out
  */
 export function whenLate(lane, set, minutes, turn) {
   const late = (lane.late ?? []).findLast(({ after }) => minutes >= after);
   if (set !== 'ci' || late === undefined) return null;
   const why = `${String(Math.round(minutes))} minutes had passed; all of it: ${commandOf(lane, 'all')}`;
-  const args = late.args?.map((one) => one.replace('?', String(turn))) ?? null;
+  const args = late.args?.map((one) => one.replace(/\?\/(\d)/u, (_, parts) => partOf(turn, Number(parts)))) ?? null;
   return { lane: args === null ? null : { ...lane, ci: args }, why };
 }
 
-/** Whose turn it is at a commit, so that what a slow machine leaves out is not always the same. Pure. */
-export const turnOf = (commit) => (Number.parseInt(commit.slice(-1), 16) % 2 === 0 ? 1 : 2);
+const partOf = (turn, parts) => `${String(((turn - 1) % parts) + 1)}/${String(parts)}`;
+
+const TURNS = 5;
+
+/** Whose turn it is at a commit, so that what a slow machine leaves out is not always the same: from 1. Pure. */
+export const turnOf = (commit) => (Number.parseInt(commit.slice(-2) || '0', 16) % TURNS) + 1;
+
+/** Lanes in the order in which a set runs them at a turn: others of those that take turns come first each time. Pure. */
+export function inTurn(lanes, set, turn) {
+  const taking = set === 'ci' ? lanes.filter(({ takesTurns }) => takesTurns === true) : [];
+  const [turned, others] = [turn - 1, lanes.filter((lane) => !taking.includes(lane))];
+  return [...taking.slice(turned), ...taking.slice(0, turned), ...others];
+}
 
 /** Kept apart from the lanes: they want a download, or hours. `npm test` and `npm run test:all` name them at their end. */
 export const ON_REQUEST = [

@@ -4,6 +4,7 @@ import { JEST_SUITES, specsNamed } from '../../scripts/lib/suites.mjs';
 import {
   argumentsOf,
   commandOf,
+  inTurn,
   LANES,
   lanesOf,
   lanesTable,
@@ -66,7 +67,7 @@ describe('a run', () => {
   });
 
   it('of .ci/run does less once it is late, says so with the command for all of it, and does all of the rest', () => {
-    const at = (minutes: number, set: LaneSet = 'ci', turn: 1 | 2 = 1): readonly (readonly unknown[])[] =>
+    const at = (minutes: number, set: LaneSet = 'ci', turn = 1): readonly (readonly unknown[])[] =>
       LANES.flatMap((lane) => {
         const late = whenLate(lane, set, minutes, turn);
         return late === null
@@ -81,31 +82,40 @@ describe('a run', () => {
       ['seeds', 'left out', why('npm run simulate -- --seeds 401..800 --events 100', minutes)],
       ['breaks', 'left out', why('npm run breaks', minutes)],
     ];
-    const shorter = (minutes: number) => [
-      ['integration', 'npm run test:integration -- --shard=1/2', why('npm run test:integration', minutes)],
-      ['e2e', 'npm run test:e2e -- story cli', why('npm run test:e2e', minutes)],
-      ['console', 'npm run test:console -- decide', why('npm run test:console', minutes)],
+    const part = (of: string, minutes: number) => [
+      'integration',
+      `npm run test:integration -- --shard=${of}`,
+      why('npm run test:integration', minutes),
     ];
-    expect(at(41.6)).toEqual([
-      ...shorter(42),
-      ['crash', 'npm run test:crash -- --quick', why('npm run test:crash', 42)],
-      ...samples(42),
+    expect(at(27.6)).toEqual([
+      part('1/4', 28),
+      ['e2e', 'npm run test:e2e -- story cli', why('npm run test:e2e', 28)],
+      ['console', 'npm run test:console -- decide', why('npm run test:console', 28)],
+      ['crash', 'npm run test:crash -- --quick', why('npm run test:crash', 28)],
+      ...samples(28),
     ]);
-    expect(at(56.6)).toEqual([
-      ...shorter(57),
-      ['deploy', 'left out', why('npm run test:deploy', 57)],
-      ['crash', 'left out', why('npm run test:crash', 57)],
-      ['interop', 'left out', why('npm run test:interop', 57)],
-      ...samples(57),
+    expect(at(35.6)).toEqual([
+      part('1/4', 36),
+      ['e2e', 'left out', why('npm run test:e2e', 36)],
+      ['console', 'left out', why('npm run test:console', 36)],
+      ['deploy', 'left out', why('npm run test:deploy', 36)],
+      ['crash', 'left out', why('npm run test:crash', 36)],
+      ['interop', 'left out', why('npm run test:interop', 36)],
+      ...samples(36),
     ]);
-    expect(at(39.9, 'ci', 2)).toEqual([
-      ['integration', 'npm run test:integration -- --shard=2/2', why('npm run test:integration', 40)],
-    ]);
-    expect([at(10.9), at(1_000, 'all'), at(1_000, 'test')]).toEqual([[], [], []]);
+    expect([at(12.9, 'ci', 3), at(25.9, 'ci', 4)]).toEqual([[part('1/2', 13)], [part('4/4', 26)]]);
+    expect([at(8.9), at(1_000, 'all'), at(1_000, 'test')]).toEqual([[], [], []]);
   });
 
-  it('leaves out the one half of integration at one commit, and the other at the next', () => {
-    expect(['0a', 'f1', '9c', '7d', ''].map(turnOf)).toEqual([1, 2, 1, 2, 2]);
+  it('of .ci/run begins with another lane at another commit, so that no lane is always left out', () => {
+    expect(['00', 'ab0b', '02', '71', '04', ''].map(turnOf)).toEqual([1, 2, 3, 4, 5, 1]);
+    const alone = lanesOf('ci').filter(({ usesSharedStack }) => usesSharedStack !== true);
+    const firsts = (turn: number) => inTurn(alone, 'ci', turn).map(({ name }) => name);
+    const samples = ['simulation', 'mutants', 'seeds', 'breaks'];
+    expect(firsts(1)).toEqual(['e2e', 'console', 'deploy', 'crash', 'interop', ...samples]);
+    expect(firsts(2)).toEqual(['console', 'deploy', 'crash', 'interop', 'e2e', ...samples]);
+    expect(firsts(5)).toEqual(['interop', 'e2e', 'console', 'deploy', 'crash', ...samples]);
+    expect(inTurn(alone, 'all', 4)).toEqual(alone);
   });
 
   it('of a lane gets its own arguments before those of the set', () => {
