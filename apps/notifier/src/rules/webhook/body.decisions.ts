@@ -79,15 +79,12 @@ function slackBody({ occasion, occurredAt, tenant, item }: Notice, bases: LinkBa
           ['Item', item.id],
           ...(item.requiredApprovals > 0 ? [['Approvals asked for', String(item.requiredApprovals)]] : []),
         ];
+  const url = item === null ? null : linksOf(item, bases).item;
+  // Slack refuses a message whole for one address that is too long: the facts come without a button, and name the item.
   const buttons =
-    item === null
+    url === null || url.length > ADDRESS_MAX
       ? []
-      : [
-          {
-            type: 'actions',
-            elements: [{ type: 'button', text: plain('Open the item'), url: linksOf(item, bases).item }],
-          },
-        ];
+      : [{ type: 'actions', elements: [{ type: 'button', text: plain('Open the item'), url }] }];
   return {
     text: headline,
     blocks: [
@@ -98,10 +95,12 @@ function slackBody({ occasion, occurredAt, tenant, item }: Notice, bases: LinkBa
   };
 }
 
-/** Longest text Slack takes in a field. */
+/** Longest text Slack takes in a field, and longest address of a button, characters. Source: reference of Block Kit. */
 const FIELD_MAX = 2_000;
+const ADDRESS_MAX = 3_000;
+
 function plain(text: string): object {
-  return { type: 'plain_text', text: text.slice(0, FIELD_MAX), emoji: false };
+  return { type: 'plain_text', text: text.slice(0, FIELD_MAX).toWellFormed(), emoji: false };
 }
 
 const PATH_OF = {

@@ -166,6 +166,16 @@ describe('a body', () => {
     if (one !== undefined) expect(bodyOf('slack', one.notice, { ...BASES, console })).toContain(`"${console}${item}"`);
   });
 
+  it('for a chat keeps within what Slack takes: a name in half is whole, and an address too long is no button', () => {
+    const long: Thing = { ...WAITING, thing: 'escalation', runId: `${'r'.repeat(1_994)}\u{1F600}${'/'.repeat(400)}` };
+    const [one] = newsOf(undefined, long, [endpoint()], PLACE).queued;
+    const text = bodyOf('slack', one?.notice ?? notice, BASES);
+    const { blocks } = JSON.parse(text) as { readonly blocks: readonly { readonly type: string }[] };
+    expect(blocks.map(({ type }) => type)).toEqual(['header', 'section']);
+    expect(text).toContain(`Run: ${'r'.repeat(1_994)}\uFFFD"`);
+    expect(text).toContain(`Item: ${WAITING.id}`);
+  });
+
   it('of a test names no item', () => {
     const { notice: test } = testOf({ name: 'chat' }, 'acme', 'n', 5);
     expect(JSON.parse(bodyOf('generic', test, BASES))).toEqual({
