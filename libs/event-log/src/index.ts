@@ -72,7 +72,7 @@ export { mapPayloads } from './sealing/payload-walk.js';
 export { asStored, OpenedState, showLoaded } from './sealing/sealing.js';
 export type { Sealing } from './sealing/sealing.js';
 export { Vault } from './sealing/vault.js';
-export { scopeId, storableName } from './sealing/keys.js';
+export { scopeId, storableName, toldBy } from './sealing/keys.js';
 export { MemoryKeyStore } from './sealing/key-store.memory.js';
 export type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey, Unit } from './sealing/key-store.port.js';
 export { replayPartition } from './replay.js';

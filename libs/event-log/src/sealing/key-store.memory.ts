@@ -64,7 +64,11 @@ export class MemoryKeyStore implements KeyStore {
     const keys = this.#scopes.get(id) ?? [];
     const last = keys.at(-1);
     if (last !== undefined && last.secret !== null) return { keyId: last.keyId, tenant, secret: last.secret };
-    const made: Held & { readonly secret: Buffer } = { scope, keyId: keyIdOf(id, keys.length + 1), secret: candidate };
+    const made: Held & { readonly secret: Buffer } = {
+      scope,
+      keyId: keyIdOf(id, keys.length + 1, candidate),
+      secret: candidate,
+    };
     this.#scopes.set(id, [...keys, made]);
     this.#byId.set(made.keyId, made);
     return { keyId: made.keyId, tenant, secret: candidate };

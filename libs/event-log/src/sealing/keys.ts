@@ -29,9 +29,30 @@ export function storableName(text: string): string {
     : text;
 }
 
-/** Id of the nth key of a scope. */
-export function keyIdOf(scope: string, generation: number): string {
-  return `${scope}.${String(generation)}`;
+/** Hex digits of an id that are told by the secret. */
+const TOLD_BY_SECRET = 16;
+
+/**
+ * Id of the nth key of a scope.
+ *
+ * Shape:  what is told by the secret stands last: a store that lost a key makes none of the same id, so that what was sealed
+ *         under the lost one is not taken for erased. Ids made before end with the number.
+ */
+export function keyIdOf(scope: string, generation: number, secret: Buffer): string {
+  return `${scope}.${String(generation)}.${toldBy(secret)}`;
+}
+
+/** What the id of a key says of its secret: which one it is, and nothing else. */
+export function toldBy(secret: Buffer): string {
+  return sha256(Buffer.concat([Buffer.from('recourse-key-id-v1\n'), secret]))
+    .toString('hex')
+    .slice(0, TOLD_BY_SECRET);
+}
+
+/** The scope of which the key of an id is the first; null for one that followed a destroyed one. */
+export function scopeOfFirst(keyId: string): string | null {
+  const [scope = '', generation] = keyId.split('.');
+  return generation === '1' ? scope : null;
 }
 
 // Sealing of bytes: AES-256-GCM whose nonce is told by key and content, so that the same content under one key seals to

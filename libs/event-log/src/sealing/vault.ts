@@ -8,9 +8,9 @@
 //   V2. A key is believed for a time (`believedMs`) from when the store was asked: then the store is asked again whether it was destroyed.
 //   V3. A payload that was opened here seals to the very bytes it was, whatever the window; a producer's word on keys counts nothing.
 //   V4. A payload is opened when it is used, once for as long as its key is there: of a key that was destroyed nothing opened is handed out.
-//   V5. A proposed key opens what was sealed with it here, and hides no other: another process may have made the key of that id.
+//   V5. A proposed key opens what was sealed with it here, and hides no other: another process may have made the key of its scope.
 //   V6. What says whose it is is opened under no key of another tenant, whatever its payloads name; keys of no tenant open for all.
-//   V7. What the store knows nothing of is lost and not erased: nothing is decided on it.
+//   V7. What the store knows nothing of is lost and not erased, also where its scope has another key by now: nothing is decided on it.
 import { sha256 } from '@recourse/chain';
 import { Failure } from '@recourse/kernel';
 import { Lacking } from '../lacks.js';
@@ -18,7 +18,7 @@ import { tenantOf } from '../parking.decisions.js';
 import type { Doc, SealScope } from '../service-core.js';
 import type { KeyScope, KeyStore, StoredKey } from './key-store.port.js';
 import { keptAt, Recent } from './kept-at.js';
-import { SECRET_BYTES, openBytes, scopeId, sealBytes, storableName } from './keys.js';
+import { SECRET_BYTES, keyIdOf, openBytes, scopeId, scopeOfFirst, sealBytes, storableName } from './keys.js';
 import { openingPayload } from './sealing.js';
 import { mapMembers, mapParts, mapPayloads, withHashes } from './payload-walk.js';
 import type { BatchSealing, PayloadDoc, Sealing } from './sealing.js';
@@ -72,6 +72,8 @@ interface SealedPart {
 export class Vault implements Sealing {
   readonly #current = new Map<string, Current>();
   readonly #known = new Map<string, Known>();
+  /** The first key of each scope, as the store told of it. */
+  readonly #told = new Map<string, string>();
   /** Secrets of keys that are not durable yet, by id: what a batch sealed, its later decisions read. */
   readonly #proposed = new Map<string, Buffer>();
   /** Payloads in the clear by what they were opened from, and back. */
@@ -172,6 +174,7 @@ export class Vault implements Sealing {
   /** Believes nothing it holds: what was destroyed a moment ago is asked for again. */
   forget(): void {
     this.#known.clear();
+    this.#told.clear();
     this.#current.clear();
     this.#proposed.clear();
   }
@@ -190,20 +193,22 @@ export class Vault implements Sealing {
     };
     const id = scopeId(scope);
     const standing = this.#current.get(id);
-    const key = standing ?? this.#candidate(`${id}.1`, scope);
+    const key = standing ?? this.#candidate(id, scope);
     if (standing === undefined) bounded(this.#current, id, key, ({ isDurable }) => isDurable);
     used.add(key);
     return key;
   }
 
   /** The key the store told of when something under it was read here: it is durable. Else one of chance. */
-  #candidate(keyId: string, scope: KeyScope): Current {
-    const known = this.#known.get(keyId);
-    if (known?.secret !== null && known !== undefined) {
+  #candidate(id: string, scope: KeyScope): Current {
+    const told = this.#told.get(id);
+    const known = told === undefined ? undefined : this.#known.get(told);
+    if (told !== undefined && known !== undefined && known.secret !== null) {
       const { secret, askedAt } = known;
-      return { scope, secret, keyId, isDurable: true, isLost: false, askedAt };
+      return { scope, secret, keyId: told, isDurable: true, isLost: false, askedAt };
     }
     const secret = this.options.random(SECRET_BYTES);
+    const keyId = keyIdOf(id, 1, secret);
     this.#proposed.set(keyId, secret);
     return { scope, secret, keyId, isDurable: false, isLost: false, askedAt: -Infinity };
   }
@@ -405,6 +410,8 @@ export class Vault implements Sealing {
   #learn({ keyId, tenant, secret }: StoredKey, isFinal: boolean, asked: number): void {
     const askedAt = Math.max(asked, this.options.now() - this.#believedMs / 2);
     bounded(this.#known, keyId, { tenant, secret, isFinal, askedAt }, () => true);
+    const scope = secret === null ? null : scopeOfFirst(keyId);
+    if (scope !== null) bounded(this.#told, scope, keyId, () => true);
   }
 }
 

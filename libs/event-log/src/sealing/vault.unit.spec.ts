@@ -165,9 +165,9 @@ describe('a payload on its way into a log', () => {
   });
 
   it('keeps the id of its key where it is part of no unit', async () => {
-    // As it was before there were units: what was sealed then opens.
+    // As it was before there were units, and behind it which key it is.
     expect(sealedUnder(await sealed(vault(), { args: plain('1') }))).toEqual([
-      'key_1435b9b2cd11c843da1cb10e627c996e.1',
+      expect.stringMatching(/^key_1435b9b2cd11c843da1cb10e627c996e\.1\.[0-9a-f]{16}$/),
     ]);
   });
 
@@ -444,6 +444,16 @@ describe('a sealed payload', () => {
     expect(await openLoaded(again, doc)).toEqual({ args: plain('1') });
     await whole.destroy({ tenant: CUSTOMER.tenant, by: 'dpo', reason: 'asked' });
     expect(await openLoaded(vault(), doc)).toEqual(doc);
+  });
+
+  it('under a key that the store has lost is no erased one either once its subject is sealed anew there', async () => {
+    const doc = await sealed(vault(), { args: plain('1') });
+    store = new MemoryKeyStore();
+    const by = vault();
+    const since = await sealed(by, { args: plain('2') });
+    expect(await openLoaded(by, since)).toEqual({ args: plain('2') });
+    for (const reader of [by, vault()])
+      await expect(openLoaded(reader, doc)).rejects.toMatchObject({ code: 'KEY_STORE_UNAVAILABLE' });
   });
 });
 

@@ -50,6 +50,24 @@ import { asAdmin, HAS_STACK, urlOf } from './postgres.testing.js';
     }
   });
 
+  it('gives a key that is made where another was lost another id, and the one that was lost its own', async () => {
+    await asAdmin('DROP TABLE IF EXISTS sealing_key', name);
+    const store = new PostgresKeyStore({ url: urlOf(name) });
+    stores.push(store);
+    const scope = { tenant: 'acme', subject: 'order', windowStart: 0, windowEnd: 1 };
+    const made = async (fill: number): Promise<string> => {
+      const [key] = await store.ensure([{ scope, candidate: Buffer.alloc(SECRET_BYTES, fill) }]);
+      return key?.keyId ?? '';
+    };
+    const first = await made(3);
+    await asAdmin('TRUNCATE sealing_key', name);
+    const second = await made(4);
+    expect(second).not.toBe(first);
+    expect(await store.find([first])).toEqual([]);
+    await asAdmin('TRUNCATE sealing_key', name);
+    expect(await made(3)).toBe(first);
+  });
+
   keyStoreContract({
     name: 'PostgreSQL',
     fresh: async () => {

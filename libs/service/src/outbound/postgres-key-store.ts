@@ -1,7 +1,7 @@
 // Key store in PostgreSQL: one table in a database of its own, no part of any service's projection (docs/design/topics.md).
 //
 // Boundary: the only place that writes secrets. `synchronous_commit` is on: a key that is lost takes with it what it sealed.
-import { scopeId, storableName } from '@recourse/event-log';
+import { scopeId, storableName, toldBy } from '@recourse/event-log';
 import type { Erasure, KeyScope, KeyStore, StandingKey, StoredKey, Unit } from '@recourse/event-log';
 import { Failure, InvariantViolation } from '@recourse/kernel';
 import type { Pool } from 'pg';
@@ -33,11 +33,11 @@ const STANDING = `
 SELECT k.key_id, k.tenant, k.secret FROM unnest($1::text[]) WITH ORDINALITY AS w(scope_id, n)
 LEFT JOIN LATERAL (SELECT key_id, tenant, secret FROM sealing_key WHERE scope_id = w.scope_id ORDER BY generation DESC LIMIT 1) k ON true ORDER BY w.n`;
 
-/** A first key, or the one after a destroyed one; nothing where one stands. */
+/** A first key, or the one after a destroyed one; nothing where one stands. Ids as `keyIdOf` has them. */
 const MAKE = `
 INSERT INTO sealing_key (scope_id, generation, key_id, tenant, subject, window_start, window_end, secret, unit)
-SELECT w.scope_id, coalesce(k.generation, 0) + 1, w.scope_id || '.' || (coalesce(k.generation, 0) + 1)::text, w.tenant, w.subject, w.window_start, w.window_end, w.secret, w.unit
-FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::text[]) AS w(scope_id, tenant, subject, window_start, window_end, secret, unit)
+SELECT w.scope_id, coalesce(k.generation, 0) + 1, w.scope_id || '.' || (coalesce(k.generation, 0) + 1)::text || '.' || w.told, w.tenant, w.subject, w.window_start, w.window_end, w.secret, w.unit
+FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::text[], $8::text[]) AS w(scope_id, tenant, subject, window_start, window_end, secret, unit, told)
 LEFT JOIN LATERAL (SELECT generation, secret FROM sealing_key WHERE scope_id = w.scope_id ORDER BY generation DESC LIMIT 1) k ON true
 WHERE k.secret IS NULL
 ON CONFLICT DO NOTHING RETURNING scope_id, key_id, tenant, secret`;
@@ -179,6 +179,7 @@ function columnsOf(wanted: readonly { readonly scope: KeyScope; readonly candida
     given.map(([, { scope }]) => scope.windowEnd),
     given.map(([, { candidate }]) => candidate),
     given.map(([, { scope }]) => storableOrNull(scope.unit)),
+    given.map(([, { candidate }]) => toldBy(candidate)),
   ];
 }
 
