@@ -49,7 +49,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   TABLES_REPLACED: 'End the instance of another version that runs beside: Upgrade in docs/guides/deploy.md.',
   READ_TOO_LONG: 'Ask for less: `--tenant`, and the other filters of the command (`--help`).',
   READS_BUSY: 'Ask again in a moment: others read very much just now.',
-  KEY_STORE_UNAVAILABLE: waitsFor('key store'),
+  KEY_STORE_UNAVAILABLE: `${waitsFor('key store')} Where it lacks a key, docs/guides/clocks-and-outages.md says how it is put back or given up.`,
   ISSUER_UNAVAILABLE: waitsFor('token issuer (RECOURSE_JWKS_URL)'),
   DIRECTORY_UNAVAILABLE: 'Mend the file in RECOURSE_DIRECTORY_FILE; the log of the service names the place.',
   SERVICE_UNREACHABLE: 'Is it running? `npm start` starts everything; --data-dir names another stack.',

@@ -9,7 +9,13 @@
 //   I3. A command is answered exactly once; the same id with other content is a recorded conflict (L9, L12).
 //   I4. A probe only collects: nothing it decides is kept.
 import { sha256 } from '@recourse/chain';
-import { findStorageProblem, InvariantViolation, partitionForKey, WIRE_RECORD_BYTES_MAX } from '@recourse/kernel';
+import {
+  Failure,
+  findStorageProblem,
+  InvariantViolation,
+  partitionForKey,
+  WIRE_RECORD_BYTES_MAX,
+} from '@recourse/kernel';
 import { unreadIn, verifyCommand } from './command-signature.js';
 import { COMMAND_KIND, LOOP_COMMANDS, READING_COMMAND, evolveAny } from './fold.js';
 import type { QueueItem } from './queue-item.js';
@@ -171,8 +177,8 @@ interface Probe {
  * Decides a batch into `sealer` and `overlay`; both are the caller's to drop when it will not be appended.
  *
  * Shape:  `run` again once what it lacks is loaded: what was decided before it stands, the decision that lacked is made anew.
- * Errors: InvariantViolation of scope `partition`; everything else a decider throws parks the key of its record, or puts its
- *         timer off.
+ * Errors: InvariantViolation of scope `partition`; Failure(KEY_STORE_UNAVAILABLE); everything else a decider throws parks the key
+ *         of its record, or puts its timer off.
  */
 export class BatchRun {
   #decided = 0;
@@ -653,7 +659,7 @@ export class BatchRun {
       decide();
       return undefined;
     } catch (cause) {
-      if (isSignal(cause)) throw cause;
+      if (isSignal(cause) || isLostKey(cause)) throw cause;
       this.#rollback(mark);
       return cause ?? new Error('a decider threw nothing');
     }
@@ -771,6 +777,11 @@ function newestCursors(passed: readonly StoredCursor[], items: readonly QueueIte
 
 function isCommand(input: RecordInput): boolean {
   return input.source === 'wire' && typeof input.body.envelope === 'object' && input.body.envelope !== null;
+}
+
+/** No record's fault: what needs the key waits until the store has it again. */
+function isLostKey(cause: unknown): boolean {
+  return cause instanceof Failure && cause.code === 'KEY_STORE_UNAVAILABLE';
 }
 
 function isSignal(cause: unknown): boolean {
