@@ -81,6 +81,7 @@ function statementsOf({ log, kinds, views = [], edition = 1 }: ProjectedLog, sha
     ...(edition === 1 ? [] : [`COMMENT ON SCHEMA "${schemaOf(log)}" IS 'edition ${String(edition)} of its rows'`]),
     headsStatement(log, shape),
     ...kinds.flatMap((spec) => kindStatements(log, spec)),
+    ...emptiedStatements(log, [HEADS_TABLE, ...kinds.map(({ table }) => table)]),
     ...views.map(({ name, select }) => `CREATE VIEW ${tableOf(log, name)} AS ${select}`),
   ];
 }
@@ -142,6 +143,16 @@ function kindStatements(log: string, { table, columns, indexes = [], lasting }: 
     ...indexes.map(
       (on, n) => `CREATE INDEX "${identifier(table)}_${String(n)}" ON ${name} (${on.map(quoted).join(', ')})`,
     ),
+  ];
+}
+
+/** A table that somebody empties takes all others and the heads along: rows that lack some would be decided on as if they were all. */
+function emptiedStatements(log: string, tables: readonly string[]): readonly string[] {
+  const empty = `"${schemaOf(log)}".emptied()`;
+  const names = tables.map((table) => tableOf(log, table));
+  return [
+    `CREATE FUNCTION ${empty} RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${names.map((name) => `DELETE FROM ${name};`).join(' ')} RETURN NULL; END $$`,
+    ...names.map((name) => `CREATE TRIGGER emptied AFTER TRUNCATE ON ${name} EXECUTE FUNCTION ${empty}`),
   ];
 }
 

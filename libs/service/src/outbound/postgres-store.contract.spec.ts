@@ -49,6 +49,28 @@ const LOGS = [{ log: CONTRACT_LOG, kinds: withCommonKinds(CONTRACT_KINDS) }];
     await Promise.all(again.map((one) => one.close()));
   });
 
+  it.each([
+    ['one table', 'TRUNCATE mutations.mutation'],
+    ['the heads', 'TRUNCATE mutations.heads'],
+    ['several at once', 'TRUNCATE mutations.mutation, mutations.heads, mutations.parked'],
+  ])('holds nothing, and no head, once somebody emptied %s: it is filled from the log again', async (_, statement) => {
+    const stores = [31, 32].map((partition) => database.stores.partition(CONTRACT_LOG, partition));
+    const rows = ['mutation', 'parked'] as const;
+    for (const store of stores) {
+      await store.drop();
+      await store.project(
+        null,
+        HEAD,
+        rows.map((kind) => ({ op: 'put', row: { kind, group: 'g', key: 'k', dueAt: null, doc: {} } })),
+      );
+    }
+    await asAdmin(statement, name);
+    for (const store of stores) {
+      expect(await store.head()).toBeNull();
+      for (const kind of rows) expect(await store.all(kind)).toEqual([]);
+    }
+  });
+
   it('is made anew when it was dropped while it is open, by two at once, and so are tables that were', async () => {
     const other = `${name}_dropped`;
     await asAdmin(`CREATE DATABASE ${other}`);
