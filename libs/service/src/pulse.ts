@@ -1,9 +1,9 @@
-// A look at the database now and then, for a process that owns no partition: no loop of it looks, and it answers reads.
+// A look now and then at what no loop looks at: at the database for a process that owns no partition, since it answers reads.
 import { Failure } from '@recourse/kernel';
 import type { ServiceHealth } from './running-service.js';
 
 export interface PulseOptions {
-  /** Errors: Failure(DATABASE_UNAVAILABLE). */
+  /** Errors: a Failure, which is in the way until a look finds nothing. */
   readonly ping: () => Promise<void>;
   /** Nobody else of this process looks. */
   readonly isIdle: () => boolean;

@@ -27,7 +27,7 @@ import type { KnownSchemas } from './known-schemas.js';
 import { Elsewhere } from './elsewhere.js';
 import { measuredKafka, measuredStores } from './measured.js';
 import { projectedIn, ProjectionEnd } from './projection-end.js';
-import { PartitionCounts } from './partition-counts.js';
+import { PartitionCounts, watchCounts } from './partition-counts.js';
 import type { Answers } from './inbound/http/docs.js';
 import { connectKafka, createEdge, runProcess, serviceSigning } from './process.js';
 import { serviceGroup } from './provision/access.js';
@@ -257,18 +257,20 @@ function runtimeOf(parts: Parts, database: ServiceDatabase): RunningService {
   });
   const standing = standingOf(runtime, standingOptions(parts, database));
   const pulse = new Pulse({ ping: () => database.ping(), isIdle: () => runtime.loops().length === 0 });
+  const counts = watchCounts(kafka, spec.cores);
   return {
     start: async () => {
       await runtime.start();
-      pulse.start();
+      for (const watch of [pulse, counts]) watch.start();
+      void counts.beat();
       void schemas.learn();
     },
-    health: () => pulse.over(runtime.health()),
+    health: () => counts.over(pulse.over(runtime.health())),
     projected: (log, partition) => projectedIn(runtime.loops(), log, partition),
     view: (name) => runtime.view(name),
     stop: async () => {
       await standing.close();
-      await pulse.stop();
+      await Promise.all([pulse.stop(), counts.stop()]);
       await runtime.stop();
     },
   };
