@@ -17,10 +17,11 @@ import { Failure, placeInTrace, TRACEPARENT } from '@recourse/kernel';
 import type { TracePlace } from '@recourse/kernel';
 import { recordOf } from '@recourse/messages';
 import type { LegReported, LegRequested, StepReport } from '@recourse/messages';
-import type { Assignment, FetchedBatch, FetchedRecord, InputConsumer, RawReader, WireProducer } from '@recourse/kafka';
+import type { Assignment, FetchedBatch, FetchedRecord, RawReader, WireProducer } from '@recourse/kafka';
 import { quietly } from '../quietly.js';
 import { KeyedQueue } from './one-at-a-time.js';
 import { LegAnswers } from './leg-answers.js';
+import { Membership } from './membership.js';
 import { flawOf } from './leg.decisions.js';
 import { refusalOf, refuseUnheard, tenantRefusal } from './asked-by.js';
 import { PartitionProgress, PositionSaver } from './position-saver.js';
@@ -70,7 +71,7 @@ class LegWorker implements Worker {
   private readonly answers: LegAnswers;
   private partitions = new Map<number, PartitionProgress>();
   private connections: Connections | null = null;
-  private consumer: InputConsumer | null = null;
+  private member: Membership | null = null;
   private generation = 0;
   private isPaused = false;
   private isStopped = false;
@@ -108,10 +109,14 @@ class LegWorker implements Worker {
     const { kafka, codecs, registerSchemas = false } = this.options;
     await codecs.prepareWriter(RESULTS_TOPIC, { register: registerSchemas });
     const connections = { producer: await kafka.wireProducer(), reader: await kafka.rawReader('wires') };
+    // Stopped meanwhile.
+    if (this.isStopped) return close(connections);
     this.connections = connections;
+    this.member = this.membership(this.options);
     try {
-      await this.join();
+      await this.member.join();
     } catch (error) {
+      await this.member.stop();
       await close(connections);
       throw error;
     }
@@ -119,45 +124,34 @@ class LegWorker implements Worker {
 
   async stop(): Promise<void> {
     this.isStopped = true;
-    await this.consumer?.stop();
+    await this.member?.stop();
     await this.saver.stop();
     if (this.connections !== null) await close(this.connections);
   }
 
-  private async join(): Promise<void> {
-    const { kafka, groupId } = this.options;
-    const consumer = kafka.inputConsumer({ groupId, aligned: [this.topic], broadcast: [] });
-    this.consumer = consumer;
-    await consumer.start({
-      onAssigned: (assignment) => {
-        void this.takeOver(assignment);
+  private membership({ kafka, groupId, clock }: WorkerOptions): Membership {
+    return new Membership({
+      make: () => kafka.inputConsumer({ groupId, aligned: [this.topic], broadcast: [] }),
+      handlers: {
+        onAssigned: (assignment) => {
+          void this.takeOver(assignment);
+        },
+        onBatch: (batch) => {
+          this.take(batch);
+        },
+        onTrouble: (_, cause) => {
+          if (cause !== null) this.note({ type: 'trouble', doing: 'fetch', cause });
+        },
       },
-      onBatch: (batch) => {
-        this.take(batch);
+      clock,
+      onLost: (cause) => {
+        this.isAssigned = false;
+        this.note({ type: 'trouble', doing: 'consume', cause });
       },
-      onTrouble: (_, cause) => {
-        if (cause !== null) this.note({ type: 'trouble', doing: 'fetch', cause });
-      },
-      onCrash: (cause) => {
-        void this.rejoin(cause);
+      onUnjoined: (cause) => {
+        this.tellTrouble('join', cause);
       },
     });
-  }
-
-  /** A dead consumer does not come back: makes new ones until one joins. */
-  private async rejoin(cause: unknown): Promise<void> {
-    this.note({ type: 'trouble', doing: 'consume', cause });
-    this.isAssigned = false;
-    await this.consumer?.stop();
-    while (!this.isStopped) {
-      await this.options.clock.sleep(RETRY_PAUSE_MS);
-      try {
-        await this.join();
-        return;
-      } catch (error) {
-        this.note({ type: 'trouble', doing: 'join', cause: error });
-      }
-    }
   }
 
   /** Sets out from the stored positions; overtaken by the next assignment, it gives up. */
@@ -172,10 +166,10 @@ class LegWorker implements Worker {
     );
     if (found === null) return;
     this.partitions = new Map(found.map(([partition, offset]) => [partition, new PartitionProgress(offset)]));
-    for (const [partition, offset] of found) this.consumer?.seek(this.topic, partition, offset);
+    for (const [partition, offset] of found) this.member?.consumer?.seek(this.topic, partition, offset);
     this.isPaused = false;
     this.isAssigned = true;
-    this.consumer?.resume(this.held());
+    this.member?.consumer?.resume(this.held());
     this.note({ type: 'assigned', partitions });
   }
 
@@ -199,7 +193,7 @@ class LegWorker implements Worker {
     progress.next = nextOffset;
     if (this.queue.size >= HIGH_WATER && !this.isPaused) {
       this.isPaused = true;
-      this.consumer?.pause(this.held());
+      this.member?.consumer?.pause(this.held());
     }
   }
 
@@ -216,7 +210,7 @@ class LegWorker implements Worker {
     }
     if (this.isPaused && this.queue.size <= LOW_WATER && this.isAssigned) {
       this.isPaused = false;
-      this.consumer?.resume(this.held());
+      this.member?.consumer?.resume(this.held());
     }
   }
 
