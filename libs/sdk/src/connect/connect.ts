@@ -234,6 +234,9 @@ class Connection implements Recourse {
       ...(onNote === undefined ? {} : { onNote: this.telling(onNote) }),
     });
     await this.reaching(worker.start());
+    // Closed meanwhile: nobody would stop it.
+    if (this.isClosed) await worker.stop();
+    this.refuseClosed();
     this.workers.push(worker);
     return worker;
   }

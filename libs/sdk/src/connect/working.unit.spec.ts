@@ -102,4 +102,37 @@ describe('a worker from a connection', () => {
     expect(asked).toEqual(['leg_1']);
     await recourse.close();
   });
+
+  it('is stopped where the connection was closed while it began, and nobody is given it', async () => {
+    const { promise: isClosed, resolve: closed } = Promise.withResolvers<undefined>();
+    const { promise: begins, resolve: begun } = Promise.withResolvers<undefined>();
+    const codecs = createCodecs(stage.registry.forActor('worker'));
+    const prepareWriter = codecs.prepareWriter.bind(codecs);
+    codecs.prepareWriter = async (...given) => {
+      begun(undefined);
+      await isClosed;
+      await prepareWriter(...given);
+    };
+    const recourse = await connect(
+      stack.options({
+        kafka: stage.broker.forActor('worker'),
+        codecs,
+        clock: stage.clock,
+        claims: new MemoryClaimStore(),
+      }),
+    );
+    const worker = recourse.worker({
+      adapter: 'payments',
+      capabilities: stage.provider.tools,
+      positions: stage.positions,
+      registerSchemas: true,
+    });
+    await begins;
+    await recourse.close();
+    closed(undefined);
+    await expect(worker).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+    await stage.ask(legOf());
+    await turns();
+    expect(stage.provider.calls).toEqual([]);
+  });
 });
