@@ -4,11 +4,21 @@ import { systemClock } from '@recourse/kernel';
 import type { Cases } from '@recourse/testing';
 import { NEWS_WAIT_MS } from './kafka-scene.contract.js';
 import type { KafkaScene } from './kafka-scene.contract.js';
+import type { InputHandlers } from './kafka.port.js';
 import { codeOf, record, records, until } from './testing/owner.testing.js';
 import type { TestOwner } from './testing/owner.testing.js';
 
 /** Time after which a consumer that has nothing to read waits long for news. */
 const AT_REST_MS = 1_500;
+
+/** Before it asks anybody, while it connects, and while it joins. */
+const STOPPED_AFTER_MS = [0, 15, 60, 200];
+const IGNORING: InputHandlers = {
+  onAssigned: () => undefined,
+  onBatch: () => undefined,
+  onTrouble: () => undefined,
+  onCrash: () => undefined,
+};
 
 /** Part of the contract of the Kafka port. */
 export const INPUT_CONSUMER: Cases<KafkaScene> = {
@@ -31,6 +41,19 @@ export const INPUT_CONSUMER: Cases<KafkaScene> = {
       one.consumer.resume(one.owned());
       return one.taken.length === 1;
     });
+  },
+
+  'that is stopped while it joins is in no group afterwards': async ({ kafka, kept, topic, group }) => {
+    const options = group([await topic(2)]);
+    const stopped = STOPPED_AFTER_MS.map(async (ms) => {
+      const consumer = kafka.inputConsumer(options);
+      const beginning = consumer.start(IGNORING).catch(() => undefined);
+      if (ms > 0) await systemClock.sleep(ms);
+      await consumer.stop();
+      await beginning;
+    });
+    await Promise.all(stopped);
+    expect(await kept(kafka.group(options.groupId)).members()).toEqual([]);
   },
 
   'goes on from where its owner seeks': async ({ kafka, topic, logProducer, owner, group }) => {

@@ -6,6 +6,7 @@
 //   I1. kafkajs fetches nothing: all its partitions are paused at every join, and never resumed. It heartbeats while it rests.
 //   I2. No offset is committed. A position outside the topic's range ends the consumer: nothing goes back to the start in silence.
 //   I3. A group that does not turn for STALLED_MS is over; its owner makes a new one.
+//   I4. One that is stopped is in no group, also where it was joining meanwhile.
 import { randomUUID } from 'node:crypto';
 import type { Consumer } from 'kafkajs';
 import { Failure, InvariantViolation, systemClock } from '@recourse/kernel';
@@ -50,6 +51,8 @@ export class KafkaJsInputConsumer implements InputConsumer {
   private held: readonly number[] = [];
   private generation = 0;
   private over = false;
+  /** Null before it asks to be let in. */
+  private joining: Promise<void> | null = null;
   private fetchedAt = 0;
   private watchdog: NodeJS.Timeout | undefined;
 
@@ -89,8 +92,14 @@ export class KafkaJsInputConsumer implements InputConsumer {
 
   private async run(): Promise<void> {
     this.fetchers = await this.openFetchers();
-    // Stopped meanwhile.
-    if (this.over) await this.closeFetchers();
+    if (this.over) return this.closeFetchers();
+    this.joining = this.join();
+    await this.joining;
+    // What was stopped meanwhile would hold partitions that nobody answers.
+    if (this.over) await this.stop();
+  }
+
+  private async join(): Promise<void> {
     await this.consumer.connect();
     await this.consumer.subscribe({ topics: [...this.topics], fromBeginning: true });
     await this.consumer.run({
@@ -157,7 +166,14 @@ export class KafkaJsInputConsumer implements InputConsumer {
   async stop(): Promise<void> {
     this.over = true;
     clearInterval(this.watchdog);
-    await Promise.all([ended(this.consumer.disconnect()), this.closeFetchers()]);
+    await Promise.all([ended(this.leave()), this.closeFetchers()]);
+  }
+
+  /** kafkajs leaves no group that it is about to join: one that is stopped then has joined first. */
+  private async leave(): Promise<void> {
+    if (this.joining !== null)
+      await within(this.joining, STARTED_WITHIN_MS, this.options.groupId).catch(() => undefined);
+    await this.consumer.disconnect();
   }
 
   private listen(): void {

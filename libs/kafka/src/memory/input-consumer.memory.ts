@@ -71,7 +71,8 @@ export class MemoryInputConsumer implements InputConsumer {
         (topic) => this.broker.partitionCountOf(topic) === null,
       );
       if (missing !== undefined) throw new Failure('TOPIC_MISSING', missing);
-      this.broker.join(this);
+      // Stopped meanwhile, it is in no group.
+      if (!this.over) this.broker.join(this);
     });
   }
 
