@@ -88,14 +88,14 @@ describe('a run', () => {
       why('npm run test:integration', minutes),
     ];
     expect(at(27.6)).toEqual([
-      part('1/4', 28),
+      part('1/5', 28),
       ['e2e', 'npm run test:e2e -- story cli', why('npm run test:e2e', 28)],
       ['console', 'npm run test:console -- decide', why('npm run test:console', 28)],
       ['crash', 'npm run test:crash -- --quick', why('npm run test:crash', 28)],
       ...samples(28),
     ]);
     expect(at(35.6)).toEqual([
-      part('1/4', 36),
+      part('1/5', 36),
       ['e2e', 'left out', why('npm run test:e2e', 36)],
       ['console', 'left out', why('npm run test:console', 36)],
       ['deploy', 'left out', why('npm run test:deploy', 36)],
@@ -103,7 +103,7 @@ describe('a run', () => {
       ['interop', 'left out', why('npm run test:interop', 36)],
       ...samples(36),
     ]);
-    expect([at(12.9, 'ci', 3), at(25.9, 'ci', 4)]).toEqual([[part('1/2', 13)], [part('4/4', 26)]]);
+    expect([at(12.9, 'ci', 3), at(25.9, 'ci', 4)]).toEqual([[part('1/2', 13)], [part('4/5', 26)]]);
     expect([at(8.9), at(1_000, 'all'), at(1_000, 'test')]).toEqual([[], [], []]);
   });
 

@@ -1,11 +1,13 @@
 // Files that survive a crash: written aside, forced to disk, then renamed.
 import { mkdir, open, rename } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 
 /** Replaces a file whole or not at all. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const aside = `${path}.${String(process.pid)}.tmp`;
+  // Two containers over one folder may both be process 1.
+  const aside = `${path}.${hostname()}.${String(process.pid)}.tmp`;
   const file = await open(aside, 'w');
   try {
     await file.writeFile(text);
