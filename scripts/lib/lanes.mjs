@@ -28,6 +28,17 @@ const LATE_AFTER_MINUTES = 26;
 /** Minutes after which it begins no other suite on real parts. */
 const VERY_LATE_AFTER_MINUTES = 33;
 
+/** Suites of integration that everybody runs: a recovery of each kind, who hears of it, who may ask, and what is refused. */
+const CORE_SUITES = [
+  'drifted-refund',
+  'recovery-cases',
+  'several-calls',
+  'commits',
+  'consumers',
+  'http-edge',
+  'bad-input',
+];
+
 /** @type {readonly Lane[]} */
 export const LANES = [
   { name: 'verify', script: 'verify.mjs', command: 'npm run verify', test: [], ci: [], all: [], usesSharedStack: true },
@@ -36,7 +47,7 @@ export const LANES = [
     script: 'jest.mjs',
     args: ['integration'],
     command: 'npm run test:integration',
-    test: [],
+    test: CORE_SUITES,
     ci: [],
     all: [],
     // Where verify took a quarter of an hour, all of them take three quarters.
